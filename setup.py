@@ -1,5 +1,6 @@
 """crowdd: a crowdsourcing server. The package, its plugin for twistd, and what it needs."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class WithShipped(build_py):
 
 setup(
     name="crowdd",
-    version="0.1.0",
+    version=re.search(r'__version__ = "(.+)"', (HERE / "crowdd/__init__.py").read_text())[1],
     description="A crowdsourcing server: exact redundancy, statistics that are never stale, PyBossa's interface",
     long_description=(HERE / "README.md").read_text() if (HERE / "README.md").exists() else "",
     long_description_content_type="text/markdown",
@@ -104,6 +105,7 @@ setup(
         "txpostgres>=1.7,<2",
         "webauthn>=2.5,<4",
         "werkzeug>=3,<4",
+        "xlsxwriter>=3.2,<4",
         "zope-interface>=7,<9",
         "zxcvbn>=4.5,<5",
     ],
@@ -136,6 +138,7 @@ setup(
             "moto[server,s3]>=5,<6",
             "mypy-zope>=1.0.14,<2",
             "numpy>=2,<3",
+            "openpyxl>=3.1,<4",
             "pandas>=2.2,<4",
             "pillow-heif>=1,<2",
             "playwright>=1.49,<2",

@@ -93,6 +93,7 @@ async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[t
             (name, f"{_words(calm)} -> {_words(load)}, {grown / 1e6:+.0f} MB, {now.sockets} sockets at its end")
         )
         violations += [f"{name}: {words}" for words in [*wrong, *_broken(plan, name, calm, load, grown)]]
+        click.echo(": ".join(map(str, lines[-1])), err=True)  # all of them take a quarter of an hour
     rests = await testbed.until(lambda: vital.signs(pid).descriptors <= before.descriptors + 20, 60)
     given_back = await testbed.until(lambda: vital.signs(pid).memory <= before.memory + plan.max_memory_later, 60)
     after = vital.signs(pid)
@@ -164,7 +165,7 @@ async def _mark_gold(server: LiveServer, mallory: Person) -> dear_attacks.GoldTa
         )
         if made.status == 200:
             break
-    gold = dear_attacks.GoldTask(project, task["id"], boxes)
+    gold = dear_attacks.GoldTask(project.id, task["id"], boxes)
     answered = await dear_attacks.answer(server.port, gold, -1, 1)
     if made.status != 200 or answered.status != 200:
         raise AssertionError(f"No gold task can be answered: {made.body[:300]!r}, {answered.body[:300]!r}")

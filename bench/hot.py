@@ -1,11 +1,14 @@
-"""The volunteer's loop over HTTP beside the bare functions of the ledger, on one machine in one run.
+"""The volunteer's loop over HTTP beside the floor and the bare functions of the ledger, on one machine in one run.
 
-    python -m bench.hot [--tasks 1000 --runs 10000] [--seconds 8] [--rounds 3]
+    python -m bench.hot [--size 1000 10000] [--seconds 8] [--rounds 3]
 
-64 connections (browsers, addresses, people with keys, external users) ask and answer as fast as they can; so do 8
-sessions of pgbench, each call a statement of its own. Rounds alternate. Gates: over HTTP at least 0.9 times the pairs
-of the bare functions (medians); at a pace of 300 pairs a second 99 of 100 requests within 10 ms. What the clients cost
-is shown apart: it is CPU that the server did not have.
+16, 32, 64 and 128 connections (browsers, addresses, people with keys, external users) ask and answer as fast as they
+can; each turn follows one of as many readers of the floor (``bench.reads.floor``: Twisted's plain ``Site``, one SELECT
+by key). 8 sessions of pgbench do so, too, each call a statement of its own. Rounds alternate. Gates, on medians: so
+many pairs for each request of the floor as SHARES says; 64 connections at least 0.9 times the pairs of the bare
+functions; at a pace of 300 pairs a second 99 of 100 requests within 10 ms. What the clients cost is shown apart: it is
+CPU that the server did not have. A gate against an earlier tree cannot see what many small changes cost together; the
+floor stays where it is.
 """
 
 from __future__ import annotations
@@ -17,12 +20,15 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
 from support.servers.live import LiveServer
 
+from bench.reads.floor_process import FLOOR, floor_of
+from bench.reads.readers import Readers
 from bench.support import testbed, volunteers
 from bench.support.cpu import Cpu, Spent
 from bench.support.figures import table
@@ -33,6 +39,7 @@ from crowdd.core import secrets
 from crowdd.http.auth.cookies import VOLUNTEER
 
 CONNECTIONS, SESSIONS = 64, 8
+SHARES = {16: 0.0, 32: 0.30, 64: 0.36, 128: 0.40}  # connections, and their pairs for each request of the floor
 PACE, MAX_MILLISECONDS, MIN_RATIO = 300, 10.0, 0.9
 KEYS = 2000
 SETTINGS = dict.fromkeys(("CROWDD_RATELIMIT_LIMIT", "CROWDD_RATELIMIT_KEY_LIMIT"), "100000000")
@@ -45,7 +52,7 @@ SELECT state FROM submit({project}, 'bare{run}-' || :client_id::text, :task, NUL
 """
 
 
-def people(server: LiveServer, project: Project, sql: Sql) -> list[Iterator[Identity]]:
+def people(server: LiveServer, project: Project, sql: Sql, connections: int = CONNECTIONS) -> list[Iterator[Identity]]:
     """For each connection those who use it, one after the other, all of one of the four kinds."""
     root = secrets.load(server.data)
     keys = (key for _, key in accounts(sql, server.data, KEYS))
@@ -66,7 +73,7 @@ def people(server: LiveServer, project: Project, sql: Sql) -> list[Iterator[Iden
                 case _:
                     yield Identity(f"Authorization: Bearer {token}\r\n", f"external_uid=outside-{number}")
 
-    return [of(kind) for kind in volunteers.kinds(CONNECTIONS)]
+    return [of(kind) for kind in volunteers.kinds(connections)]
 
 
 def accounts(sql: Sql, data: Path, count: int) -> list[tuple[int, str]]:
@@ -134,33 +141,87 @@ def bare(sql: Sql, place: Path, project: int, cpu: Cpu, seconds: int) -> Outcome
     return Outcome.of(sql.one(runs, [project]) - counted, took, spent)
 
 
-def measure(
-    server: LiveServer, database: Postgres, place: Path, filling: Filling, seconds: int, rounds: int
-) -> tuple[list[tuple[str, object]], list[str]]:
-    """Lines of the table for one size, and the gates that are broken."""
-    sql, cpu = Sql(database.dsn), Cpu(server.process.pid, database.pid)
-    project = testbed.project(server, tasks=1, n_answers=1)
-    fill(sql, project.id, filling)
-    database.checkpoint()
-    rush = Rush(server.port, project.id, people(server, project, sql))
-    rush.run(2)
-    web, db = [], []
-    for _ in range(rounds):
-        web.append(over_http(rush, cpu, seconds))
-        db.append(bare(sql, place, project.id, cpu, seconds))
-    rush.times.clear()
-    calm = over_http(rush, cpu, seconds, PACE)
-    rush.close()
-    ratio = statistics.median(o.rate for o in web) / statistics.median(o.rate for o in db)
-    late = {name: rush.times.percentile(name, 99) * 1000 for name in ("newtask", "taskrun")}
-    name = f"{filling.tasks:,} tasks, {filling.runs:,} answers"
-    lines: list[tuple[str, object]] = [(name, "")]
-    lines += [("  over HTTP", outcome) for outcome in web] + [("  bare functions", outcome) for outcome in db]
-    lines += [("  ratio of medians", f"{ratio:.2f}"), (f"  at {PACE} pairs/s", calm), *rush.times.lines()]
-    wrong = [f"{name}: over HTTP {ratio:.2f} times the bare functions"] if ratio < MIN_RATIO else []
-    wrong += [f"{name}: p99 of {what} {ms:.1f} ms" for what, ms in late.items() if ms > MAX_MILLISECONDS]
-    wrong += [f"{name}: {count} times {what!r}" for what, count in rush.refused.items()]
-    return lines, wrong
+@attrs.frozen
+class Crowd:
+    """So many volunteers and as many readers of the floor, and what came of their turns."""
+
+    connections: int
+    rush: Rush
+    floor: Readers
+    outcomes: list[Outcome] = attrs.field(factory=list)
+    floors: list[float] = attrs.field(factory=list)
+
+    def turn(self, cpu: Cpu, seconds: float) -> None:
+        """The floor, then the volunteers."""
+        self.floors.append(self.floor.run(FLOOR, seconds / 4).rate)
+        self.outcomes.append(over_http(self.rush, cpu, seconds))
+
+    @property
+    def rate(self) -> float:
+        """Pairs a second, the median."""
+        return statistics.median(outcome.rate for outcome in self.outcomes)
+
+    @property
+    def share(self) -> float:
+        """Pairs for each request of the floor, the median of the turns."""
+        return statistics.median(mine.rate / floor for mine, floor in zip(self.outcomes, self.floors, strict=True))
+
+    def lines(self) -> Iterator[tuple[str, object]]:
+        """Each turn, and the share."""
+        name = f"  {self.connections} connections"
+        yield from ((name, outcome) for outcome in self.outcomes)
+        yield f"{name}, of the floor", f"{self.share:.2f} of {statistics.median(self.floors):.0f} requests a second"
+
+    def close(self) -> None:
+        """Disconnects."""
+        self.rush.close()
+        self.floor.close()
+
+
+class Loop:
+    """The volunteers' loop on a server, beside the floor and the bare functions."""
+
+    def __init__(self, server: LiveServer, database: Postgres, place: Path, floor_port: int) -> None:
+        self._server, self._database, self._place, self._floor_port = server, database, place, floor_port
+        self._sql, self._cpu = Sql(database.dsn), Cpu(server.process.pid, database.pid)
+
+    def measure(self, filling: Filling, seconds: int, rounds: int) -> tuple[list[tuple[str, object]], list[str]]:
+        """Lines of the table for one size, and the gates that are broken."""
+        project = testbed.project(self._server, tasks=1, n_answers=1)
+        fill(self._sql, project.id, filling)
+        self._database.checkpoint()
+        crowds, bares = {number: self._crowd(project, number) for number in SHARES}, []
+        crowds[CONNECTIONS].rush.run(2)
+        for _ in range(rounds):
+            for crowd in crowds.values():
+                crowd.turn(self._cpu, seconds)
+            bares.append(bare(self._sql, self._place, project.id, self._cpu, seconds))
+        rush = crowds[CONNECTIONS].rush
+        rush.times.clear()
+        calm = over_http(rush, self._cpu, seconds, PACE)
+        for crowd in crowds.values():
+            crowd.close()
+        ratio = crowds[CONNECTIONS].rate / statistics.median(outcome.rate for outcome in bares)
+        late = {name: rush.times.percentile(name, 99) * 1000 for name in ("newtask", "taskrun")}
+        name = f"{filling.tasks:,} tasks, {filling.runs:,} answers"
+        lines: list[tuple[str, object]] = [(name, ""), *(line for crowd in crowds.values() for line in crowd.lines())]
+        lines += [("  bare functions", outcome) for outcome in bares]
+        lines += [("  times the bare functions", f"{ratio:.2f}"), (f"  at {PACE} pairs/s", calm), *rush.times.lines()]
+        wrong = [f"{name}: over HTTP {ratio:.2f} times the bare functions"] if ratio < MIN_RATIO else []
+        wrong += [
+            f"{name}: {number} connections have {crowd.share:.2f} of the floor instead of {SHARES[number]:.2f}"
+            for number, crowd in crowds.items()
+            if crowd.share < SHARES[number]
+        ]
+        wrong += [f"{name}: p99 of {what} {ms:.1f} ms" for what, ms in late.items() if ms > MAX_MILLISECONDS]
+        refused = sum((crowd.rush.refused for crowd in crowds.values()), Counter[bytes]())
+        wrong += [f"{name}: {count} times {what!r}" for what, count in refused.items()]
+        return lines, wrong
+
+    def _crowd(self, project: Project, connections: int) -> Crowd:
+        """Volunteers of a project; each number of connections has its own."""
+        rush = Rush(self._server.port, project.id, people(self._server, project, self._sql, connections))
+        return Crowd(connections, rush, Readers(self._floor_port, connections))
 
 
 def main() -> int:
@@ -176,10 +237,12 @@ def main() -> int:
         testbed.folder() as place,
         testbed.postgres(place) as database,
         testbed.crowdd(database.dsn, place, **SETTINGS) as server,
+        floor_of(database, place) as (floor_port, _),
     ):
+        loop = Loop(server, database, place, floor_port)
         for tasks, runs in options.size or [(1000, 10_000), (100_000, 1_000_000)]:
             filling = Filling(tasks, runs, n_answers=100)
-            more, broken = measure(server, database, place, filling, options.seconds, options.rounds)
+            more, broken = loop.measure(filling, options.seconds, options.rounds)
             lines += more
             wrong += broken
         wrong += [f"The server's log: {line}" for line in testbed.complaints(server)[:3]]

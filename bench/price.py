@@ -31,7 +31,10 @@ from crowdd.database.embedded.binaries import find_all
 MAX_CPU, MIN_SPEED = 1.15, 0.9
 N_ANSWERS = 3
 FOLD_SECONDS = 2
-_BARE = re.compile(r"\n\s*INSERT INTO stat_delta .*?;", re.DOTALL)
+_BARE = (  # of any answer, and of one that submit stores in a single statement
+    re.compile(r"\n\s*INSERT INTO stat_delta .*?;", re.DOTALL),
+    re.compile(r",\n\s*figures AS \(.*?(?=\n\s*INSERT INTO task_run)", re.DOTALL),
+)
 _SETUP = (
     "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
     " SELECT now(), 'p' || n, 'p' || n, 'p' || n, n::text::bytea, '' FROM generate_series(1, %(clients)s) n",
@@ -73,8 +76,10 @@ class Scales:
             self._sql.rows(statement, {"clients": clients})
         self._project = self._sql.one("SELECT id FROM project")
         text = self._sql.one("SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = 'submit'")
-        bare, n = _BARE.subn("", text.replace("FUNCTION code.submit", "FUNCTION code.submit_bare"))
-        assert n == 1, "submit appends its counters with one statement"
+        bare = text.replace("FUNCTION code.submit", "FUNCTION code.submit_bare")
+        for counters in _BARE:
+            bare, n = counters.subn("", bare)
+            assert n == 1, "submit appends its counters with one statement in each way"
         self._sql.rows(bare.replace("%", "%%"))
 
     def round(self, function: str) -> Round:

@@ -296,7 +296,9 @@ async def play(
         testbed.project(server, tasks=plan.tasks // PROJECTS, n_answers=plan.n_answers) for _ in range(PROJECTS)
     ]
     # Depth first, a task is soon completed, and its answers can hardly be corrected before that: here they can.
-    projects[0].owner.api("PUT", f"project/{projects[0].id}", {"info": {"sched": "breadth_first"}})
+    projects[0].owner.api(
+        "PUT", f"project/{projects[0].id}", {"info": {"task_presenter": "<p>?</p>", "sched": "breadth_first"}}
+    )
     crowd = Crowd(plan, server, projects)
     with nobody_folds(sql.dsn):
         unfolded = sql.one("SELECT count(*) FROM stat_delta")

@@ -7,8 +7,9 @@ import gc
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
+import attrs
 from twisted.application.service import Service
 from twisted.internet.defer import (
     CancelledError,
@@ -24,26 +25,27 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.core.base import make_pool, make_replica, make_services, make_slow_pool
+from crowdd.core.base import make_pool, make_replica, make_slow_pool
 from crowdd.database import schema
 from crowdd.database.access import Reading
 from crowdd.database.connection import in_background
 from crowdd.database.connector import ConnectionBudget, list_session_settings
 from crowdd.database.locks import Leadership
-from crowdd.database.pool import Apart, Pool
-from crowdd.database.replica import ReplicaFirst
-from crowdd.features.operations import keys
+from crowdd.database.pool import Apart, Pool, PoolFigures
+from crowdd.database.replica import Replica, ReplicaFirst
+from crowdd.features.exports.feature import ExportsFeature
 from crowdd.features.operations.metrics import KEPT, ProcessGauges
-from crowdd.features.operations.readiness import Node
 from crowdd.features.projects import statements as project_statements
+from crowdd.house import make_house
 from crowdd.http.edge.memory import forget_generated_sources, keep_little
 from crowdd.kernel.concurrency import isolated
 from crowdd.kernel.config import Settings
 from crowdd.kernel.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.kernel.reactor import IReactor
 from crowdd.sched import check_statements
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job_runner import JobRunner, scheduled
-from crowdd.sched.nodes import NodeHeartbeat, NotifyBridge
+from crowdd.sched.nodes import Node, NodeHeartbeat, NotifyBridge
 from crowdd.sched.queue_worker import Worker, handlers
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.webhook_deliveries import Deliverer, deliveries_of
@@ -56,6 +58,59 @@ BACKGROUND_STATEMENT_SECONDS = 600  # nobody waits for a statement of a job or b
 # calls of a request would wait that long beside one busy thread.
 SWITCH_SECONDS = 0.0003
 SILENT_SECONDS = 5.0  # how long clients wait at startup before they are told that the database is unavailable
+
+
+@attrs.frozen(eq=False)
+class Pools:
+    """The connections of one process.
+
+    If PostgreSQL allows few, the pool of requests is served first, and each of the others gets at least one.
+    """
+
+    requests: Pool
+    background: Pool  # of jobs and background tasks, so that requests do not wait for them
+    session: Pool  # one connection, used for nothing else: it holds the locks of jobs, of the worker and of the node
+    slow: Pool  # of lists that may read much of a table
+    apart: Apart  # of downloads
+    leadership: Leadership  # of the process that sends deliveries
+    replica: Replica | None
+
+    @classmethod
+    def make(cls, reactor: IReactor, settings: Settings) -> Self:
+        """The pools for these settings. Nothing is connected yet."""
+        budget, seconds = ConnectionBudget(), BACKGROUND_STATEMENT_SECONDS
+        requests = make_pool(reactor, settings, budget=budget)
+        background = make_pool(
+            reactor,
+            settings,
+            size=settings.queue.workers + JOBS_AT_ONCE,
+            statement_timeout=seconds,
+            may_be_late=True,
+            budget=budget,
+        )
+        return cls(
+            requests,
+            background,
+            make_pool(reactor, settings, size=1, budget=budget),
+            make_slow_pool(reactor, settings, budget),
+            Apart(reactor, settings.db.dsn, list_session_settings(seconds), budget),
+            Leadership(reactor, settings.db.dsn, "deliveries", budget),
+            make_replica(reactor, settings, requests, seconds),
+        )
+
+    def long_reading(self) -> tuple[Reading, Reading]:
+        """What reads files, and what reads lists that may cost much."""
+        if self.replica is None:
+            return self.apart, self.slow
+        files = ReplicaFirst(self.replica, self.replica.apart, self.apart, repeatable=False)
+        return files, ReplicaFirst(self.replica, self.replica.pool, self.slow, repeatable=True)
+
+    def figures(self) -> dict[str, Callable[[], PoolFigures]]:
+        """What reads the figures of each pool that may be busy."""
+        pools = {"requests": self.requests, "background": self.background, "slow": self.slow}
+        if self.replica is not None:
+            pools["replica"] = self.replica.pool
+        return {name: pool.figures for name, pool in pools.items()}
 
 
 class Server(Service):
@@ -81,81 +136,60 @@ class Server(Service):
         self._listener, self._when_ready = listener, when_ready
         options = read_certificate(settings.http)
         self._certificate = None if options is None else Certificate(options)
-        # If PostgreSQL allows few connections, the pool of requests is served first, and every pool gets at least one.
-        budget = ConnectionBudget()
-        self._pool = make_pool(reactor, settings, budget=budget)
-        # Background tasks have connections of their own, so that requests do not wait for them.
-        self._background = make_pool(
-            reactor,
-            settings,
-            size=settings.queue.workers + JOBS_AT_ONCE,
-            statement_timeout=BACKGROUND_STATEMENT_SECONDS,
-            may_be_late=True,
-            budget=budget,
-        )
-        # One connection, used for nothing else, holds the locks of jobs, of the worker and of the node.
-        self._session = make_pool(reactor, settings, size=1, budget=budget)
-        # Lists that may read much of a table, and downloads, have connections of their own, too.
-        self._slow_pool = make_slow_pool(reactor, settings, budget)
-        self._apart = Apart(reactor, settings.db.dsn, list_session_settings(BACKGROUND_STATEMENT_SECONDS), budget)
-        self._replica = make_replica(reactor, settings, self._pool, BACKGROUND_STATEMENT_SECONDS)
-        self._services = make_services(reactor, settings, self._pool, *self._long_reading())
+        self._pools = Pools.make(reactor, settings)
+        self._house = make_house(reactor, settings, self._pools.requests, *self._pools.long_reading())
         self._node = Node.begin(settings) if node is None else node
-        self._process_state = ProcessState.begin(reactor, self._services, self._node)
+        self._process_state = ProcessState.begin(reactor, self._house, self._node)
         self._site = make_site(reactor, settings, self._process_state)
-        self._heartbeat = NodeHeartbeat(reactor, self._session, self._node)
-        behind = self._services.with_database(self._background)
+        notifier = self._house.base.shared.change_notifier
+        self._heartbeat = NodeHeartbeat(reactor, self._pools.session, self._node)
+        behind = self._house.with_database(self._pools.background)
         patience = settings.http.shutdown_timeout
         self._job_runner = JobRunner(
-            reactor, self._session, scheduled(settings), lambda job: job.work(behind), patience=patience
+            reactor,
+            self._pools.session,
+            scheduled(settings),
+            lambda job: job.work(behind),
+            patience=patience,
+            change_notifier=notifier,
         )
         workers = settings.queue.workers
         self._worker = Worker(
             reactor,
             handlers(),
-            behind.db,
-            behind.queue,
-            behind.mail,
+            behind.base.db,
+            behind[Scheduling].queue,
+            behind.base.mail,
             lambda handler, task: handler.run(behind, task),
             size=workers,
             patience=patience,
-            session=self._session,
+            session=self._pools.session,
+            change_notifier=notifier,
         )
-        self._notices = NotifyBridge(reactor, self._pool, self._services.change_notifier)
-        self._sequencer = Sequencer(reactor, self._pool, self._services.change_notifier)
-        leadership = Leadership(reactor, settings.db.dsn, "deliveries", budget)
+        self._notices = NotifyBridge(reactor, self._pools.requests, notifier)
+        self._sequencer = Sequencer(reactor, self._pools.requests, notifier)
         self._deliverer = Deliverer(
             reactor,
-            deliveries_of(self._reactor, self._pool, self._services),
-            self._services.change_notifier,
-            leadership,
+            deliveries_of(self._pools.requests, self._house.base),
+            notifier,
+            self._pools.leadership,
         )
-        self._site_loading = self._services.site.follow(reactor, self._services.change_notifier)
+        self._site_loading = self._house.base.site.follow(reactor, notifier)
         self._figures = self._start_gauges()
-        self._root = make_root(reactor, self._services, self._process_state)
+        self._root = make_root(reactor, self._house, self._process_state)
         self._port: IListeningPort | None = None
         self._starting: Deferred[None] | None = None
         self._noticing: Deferred[None] = succeed(None)  # cancelled: proxies have noticed
 
-    def _long_reading(self) -> tuple[Reading, Reading]:
-        """What reads files, and what reads lists that may cost much."""
-        if self._replica is None:
-            return self._apart, self._slow_pool
-        files = ReplicaFirst(self._replica, self._replica.apart, self._apart, repeatable=False)
-        return files, ReplicaFirst(self._replica, self._replica.pool, self._slow_pool, repeatable=True)
-
     def _start_gauges(self) -> LoopingCall:
-        site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
-        pools["slow"] = self._slow_pool.figures
-        if self._replica is not None:
-            pools["replica"] = self._replica.pool.figures
+        site, replica = self._site, self._pools.replica
         gauges = ProcessGauges(
-            pools,
+            self._pools.figures(),
             connections=lambda: len(site.channels),
             requests=lambda: len(site.requests),
             streams=lambda: len(site.streams),
-            untranslated=self._services.languages.missing_translations,
-            long_reads={} if self._replica is None else self._replica.reads,
+            untranslated=self._house.base.languages.missing_translations,
+            long_reads={} if replica is None else replica.reads,
         )
         self._process_state.metrics.watch(gauges)
         looking = LoopingCall(self._process_state.metrics.look)
@@ -170,22 +204,27 @@ class Server(Service):
         options = read_certificate(settings.http)
         if (options is None) != (self._certificate is None):
             log.warn("switching TLS on or off needs a restart")
-        services = self._services.with_settings(self._reactor, settings)
-        root = make_root(self._reactor, services, self._process_state)
+        house = self._house.with_settings(settings)
+        root = make_root(self._reactor, house, self._process_state)
 
         def put_to_use() -> None:
-            self._settings, self._services, self._root = settings, services, root
+            self._settings, self._house, self._root = settings, house, root
             if self._certificate is not None and options is not None:
                 self._certificate.options = options
             self._process_state.use(settings)
-            services.export_resources.limits.settings = settings.exports
+            house[ExportsFeature].resources.limits.settings = settings.exports
             self._site.use(settings)
             if self._job_runner.running:
                 self._site.resource = root
-            behind = services.with_database(self._background)
+            behind = house.with_database(self._pools.background)
             self._job_runner.use(lambda job: job.work(behind))
-            self._worker.use(behind.db, behind.queue, behind.mail, lambda handler, task: handler.run(behind, task))
-            self._deliverer.use(deliveries_of(self._reactor, self._pool, services))
+            self._worker.use(
+                behind.base.db,
+                behind[Scheduling].queue,
+                behind.base.mail,
+                lambda handler, task: handler.run(behind, task),
+            )
+            self._deliverer.use(deliveries_of(self._pools.requests, house.base))
 
         return put_to_use
 
@@ -227,27 +266,26 @@ class Server(Service):
             log.warn("processes that read files of users can reach the network: this system has no seccomp filters")
         log.info("crowdd answers on {address}", address=self._settings.base_url)
         self._when_ready()
-        self._reactor.callInThread(self._root.warm_up)
+        self._reactor.callInThread(self._root.warm_up, lambda: bool(self.running))
 
     async def _connect(self) -> None:
-        self._services.passwords.start()
-        await self._pool.start()
-        await self._background.start()
-        await self._session.start()
+        self._house.start()
+        await self._pools.requests.start()
+        await self._pools.background.start()
+        await self._pools.session.start()
         self._notices.startService()
         await self._notices.listening
         in_background(
-            self._slow_pool.start()
+            self._pools.slow.start()
         )  # if there is no place for it, slow reads get 503 and all others are served
-        if self._replica is not None:
-            self._replica.start()
-        (await schema.status(self._pool, self._node.code)).require()
+        if self._pools.replica is not None:
+            self._pools.replica.start()
+        (await schema.status(self._pools.requests, self._node.code)).require()
         await self._heartbeat.announce()
-        (await schema.status(self._pool, self._node.code)).require()  # an upgrade may have ended meanwhile
-        await keys.reconcile_keys(self._pool, self._settings.data.dir, self._services.secrets)
-        await self._services.site.load()
-        await project_statements.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
-        if await check_statements.know_cluster(self._pool):
+        (await schema.status(self._pools.requests, self._node.code)).require()  # an upgrade may have ended meanwhile
+        await self._house.prepare()
+        await project_statements.set_volunteer_rule(self._pools.requests, self._settings.volunteers.counted_per_network)
+        if await check_statements.know_cluster(self._pools.requests):
             log.info("database moved to another PostgreSQL: volunteers' scan positions start again")
 
     def _listen(self) -> None:
@@ -290,18 +328,18 @@ class Server(Service):
             await self._sequencer.stopService()
         if self._notices.running:
             await self._notices.stopService()
-        self._services.passwords.stop()
-        await self._services.security_log.close()
-        self._apart.close()
-        self._services.export_resources.copies.close()
-        await self._leave(self._background)
+        self._house.stop()
+        await self._house.base.security_log.close()
+        self._pools.apart.close()
+        self._house[ExportsFeature].resources.copies.close()
+        await self._leave(self._pools.background)
         await self._heartbeat.stopService()
-        await self._leave(self._session)
-        await self._leave(self._slow_pool)
-        if self._replica is not None:
-            self._replica.stop()
-            await self._leave(self._replica.pool)
-        await self._pool.close()
+        await self._leave(self._pools.session)
+        await self._leave(self._pools.slow)
+        if self._pools.replica is not None:
+            self._pools.replica.stop()
+            await self._leave(self._pools.replica.pool)
+        await self._pools.requests.close()
 
     async def _let_proxies_notice(self) -> None:
         """Go on answering while ``/ready`` says that the server stops, so that proxies send new requests elsewhere.

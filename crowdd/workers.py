@@ -28,16 +28,17 @@ from twisted.python.failure import Failure
 from crowdd.core import secrets
 from crowdd.database.embedded.cluster import end_with
 from crowdd.features.operations.metrics import FOLDER
-from crowdd.features.operations.readiness import Node, new_id
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency.isolated import Restarts
 from crowdd.kernel.concurrency.timing import deadline
 from crowdd.kernel.config import Settings
+from crowdd.kernel.config.location import NO_DATABASE, WHAT_TO_DO
 from crowdd.kernel.errors import ConfigError
 from crowdd.kernel.listening import bind_many, read_certificate
 from crowdd.kernel.logs import EventWriter
 from crowdd.kernel.process import NAMED_BY
 from crowdd.kernel.reactor import IReactor
+from crowdd.sched.nodes import Node, new_id
 
 log = Logger()
 SOCKET, READY = 3, 4  # descriptors of a worker
@@ -115,12 +116,12 @@ class Workers(Service):
         self,
         reactor: IReactor,
         settings: Settings,
-        config: str | None,
+        config: Path | None,
         journal: EventWriter,
         when_ready: Callable[[], None] = lambda: None,
     ) -> None:
         if not settings.db.dsn:
-            raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
+            raise ConfigError(NO_DATABASE, hint=WHAT_TO_DO)
         read_certificate(settings.http)
         secrets.load(settings.data.dir)
         self._reactor, self._settings, self._config, self._journal = reactor, settings, config, journal
@@ -150,7 +151,7 @@ class Workers(Service):
         self._planned.pop(number, None)
         member = Member(number, self._journal.write, self._ready)
         program = str(Path(sys.executable).with_name("twistd"))
-        config = ["--config", self._config] if self._config else []
+        config = ["--config", str(self._config)] if self._config else []
         descriptors: dict[int, int | str] = {
             0: 0,
             1: "r",

@@ -13,10 +13,10 @@ from twisted.internet.task import Clock
 
 from crowdd.admin_cli.main import STATUSES, main
 from crowdd.core.secrets import Secrets
-from crowdd.features.operations.readiness import Node
+from crowdd.house import build_house
 from crowdd.http.routing import Route
 from crowdd.kernel.config import Settings
-from crowdd.services import build
+from crowdd.sched.nodes import Node
 from crowdd.web import ProcessState, make_root
 
 
@@ -77,8 +77,8 @@ def routes() -> list[Route]:
     """Every route of a server, the same for any settings. Nothing is asked, so there is no database behind it."""
     clock: Any = Clock()
     nobody: Any = None
-    services = build(clock, nobody, Settings(), Secrets(bytes(32)))
-    root: Any = make_root(clock, services, ProcessState.begin(clock, services, Node.begin(services.settings)))
+    house = build_house(clock, nobody, Settings(), Secrets(bytes(32)))
+    root: Any = make_root(clock, house, ProcessState.begin(clock, house, Node.begin(house.base.settings)))
     return [route for methods in root.routes.values() for route in methods.values()]
 
 

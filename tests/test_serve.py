@@ -209,11 +209,11 @@ def ready(url):
 
 
 def sentence(program):
-    """What a program says that refuses to begin: one line, and a bad status."""
+    """What a program says that refuses to begin: one line, one with the configuration, and a bad status."""
     assert program.end() == 1
-    lines = program.output.splitlines()
-    assert len(lines) == 1, program.output
-    return lines[0]
+    line, named = program.output.splitlines()
+    assert named.startswith("Configuration: etc/crowdd.conf, CROWDD_DATA_DIR"), program.output
+    return line
 
 
 def child(data, words):

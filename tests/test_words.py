@@ -137,7 +137,6 @@ DEFINITIONS: dict[str, str] = {
     "crowdd/admin_cli/serve.py": "Database",
     "crowdd/kernel/config/settings.py": "Accounts Commenting Exports Live Mail Metrics Outgoing Queue Quota RateLimit Retention Site Volunteers Webhooks",
     "crowdd/features/signin/answer_claims.py": "Claims",
-    "crowdd/services.py": "gather Domain",
     "crowdd/features/signin/providers.py": "Flow Client",
     "crowdd/features/people/profiles.py": "Gathering",
     "crowdd/sched/queue.py": "Item Ending",

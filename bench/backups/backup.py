@@ -168,7 +168,7 @@ def restored(place: Path, dsn: str, archive: Path, wanted: Wanted) -> None:
     refused(environment, place, archive)
     assert testbed.Sql(again).one("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace") == 0
     began = time.monotonic()
-    done = crowdctl(environment, place, "restore", archive, "--json")
+    done = crowdctl(environment, place, "restore", "--yes", archive, "--json")
     print(f"restored               {time.monotonic() - began:.1f} s, {sum(done['rows'].values()):,} rows")
     look(environment, place, again, wanted)
     server = LiveServer(again, folder)
@@ -197,7 +197,8 @@ def refused(environment: dict[str, str], place: Path, archive: Path) -> None:
     ):
         (place / "bad.tar").write_bytes(content)
         done = subprocess.run(
-            [BIN / "crowdctl", "restore", place / "bad.tar"], env={**environment, "CROWDD_BACKUP_PASSPHRASE": word},
+            [BIN / "crowdctl", "restore", "--yes", place / "bad.tar"],
+            env={**environment, "CROWDD_BACKUP_PASSPHRASE": word},
             cwd=place, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 1 and done.stderr.startswith("Error: "), done.stderr
@@ -245,7 +246,7 @@ def large(place: Path, postgres: testbed.Postgres, answers: int) -> None:
     cpu = Cpu(os.getpid(), postgres.pid)
     before, own, began = cpu.spent(), resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(
-        [BIN / "crowdctl", "restore", made["path"], "--json"],
+        [BIN / "crowdctl", "restore", "--yes", made["path"], "--json"],
         env={**restore_environment, "CROWDD_BACKUP_PASSPHRASE": WORD}, cwd=place, capture_output=True, check=False,
     )  # fmt: skip
     ended, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -270,12 +271,12 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups bash -euc '
 cd $PLACE/user
 export HOME=$PLACE/user CROWDD_DATA_DIR=$PLACE/user/one
 crowdctl() { $PLACE/user/venv/bin/python $PLACE/user/venv/bin/crowdctl "$@"; }
-crowdctl restore $ARCHIVE
+crowdctl restore --yes --embedded $ARCHIVE
 cat one/postgres/PG_VERSION
 crowdctl check
 crowdctl backup second.tar
 export CROWDD_DATA_DIR=$PLACE/user/two
-crowdctl restore second.tar
+crowdctl restore --yes --embedded second.tar
 crowdctl check && echo silent
 '
 """

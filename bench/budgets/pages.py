@@ -18,7 +18,9 @@ from support.checks.page_contexts import Case, cases
 from bench.support.figures import table
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
+from crowdd.http.web import FeatureWeb, add_functions
 from crowdd.kernel.languages import Languages
+from crowdd.sched.registry import declared_classes
 
 MAX_MS = 10
 TURNS = 5
@@ -43,6 +45,7 @@ def measured() -> dict[str, float]:
         base_url="https://x.example",
         languages=Languages.read(),
     )
+    add_functions(templates, declared_classes(FeatureWeb, "web"))
     plain = [case for case in cases() if not case.kind.endswith(("hostile", "long words"))]
     return {f"{case.template} ({case.kind})": milliseconds(templates, case) for case in plain}
 

@@ -32,7 +32,7 @@ CLIENTS, ROUNDS, SECONDS = 32, 5, 1.5
 _SHORT_TURNS = 5
 OTHERS = "20 tasks, others for each client"
 _SAME = "If-None-Match: {etag}\r\n"
-_JSON, _HTML = "Accept: application/json\r\n", "Accept: text/html\r\n"
+_JSON, _HTML, _GZIP = "Accept: application/json\r\n", "Accept: text/html\r\n", "Accept-Encoding: gzip\r\n"
 
 
 def reads(site: Filled) -> list[Read]:
@@ -60,6 +60,10 @@ def reads(site: Filled) -> list[Read]:
         Read("statistics page", f"{page}/stats", 0.50, _HTML),
         Read("statistics page, the same", f"{page}/stats", 1.5, _HTML + _SAME, 304, beside="statistics page"),
         Read("tasks page", f"{page}/tasks/", 0.50, _HTML),
+        Read("list of tasks", f"{page}/tasks/browse", 0.50, _HTML),
+        Read("list of tasks, the same", f"{page}/tasks/browse", 1.5, _HTML + _SAME, 304, beside="list of tasks"),
+        Read("task page, first visit", f"{page}/newtask", 0.50, _HTML),
+        Read("task page, first visit, gzip", f"{page}/newtask", 0.50, _HTML + _GZIP),
         Read("volunteer's page", f"/account/{site.person}/", 0.50, _HTML),
         Read("home", "/", 0.80, _HTML),
         Read("home, the same", "/", 1.5, _HTML + _SAME, 304, beside="home"),

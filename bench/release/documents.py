@@ -32,8 +32,8 @@ EXAMPLE = ROOT / "etc" / "crowdd.conf"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 WIDTH = 120
 # The source tree from the bottom up, as in pyproject.toml. What is no package stands behind the packages of its floor.
-FLOORS: Final = ("kernel", "database", "kinds", "core", "sched", "http", "admin_cli", "features")
-PROGRAMS: Final = ("services", "web", "app", "workers", "tap")
+FLOORS: Final = ("kernel", "database", "kinds", "core", "sched", "http", "house", "admin_cli", "features")
+PROGRAMS: Final = ("web", "app", "workers", "tap")
 _NO_PACKAGE: Final = {
     "crowdd/database/schema": "Tables of release 0.1.0, by noun",
     "crowdd/database/migrations": "Later changes of tables, each run once",
@@ -50,6 +50,7 @@ _OUTSIDE: Final = {
     "clients/python": "`crowdd-client`, which imports nothing of `crowdd`",
     "docs": "Guides, `docs/interface` (the specification), `docs/decisions`",
     "deploy": "Other programs' settings for several servers",
+    "changes": "Lines for the changelog since the last release",
 }
 _EXAMPLE_HEAD = """\
 # Settings of crowdd, with their defaults. Delete the # to change one. Written by make documents.
@@ -126,7 +127,8 @@ def _with_settings(page: str) -> str:
 def source_tree() -> Iterable[tuple[str, str]]:
     """The packages of crowdd from the bottom up, each with what its docstring begins with, and other folders."""
     for floor in FLOORS:
-        yield from _packages(ROOT / "crowdd" / floor)
+        path = ROOT / "crowdd" / floor
+        yield from _packages(path) if path.is_dir() else [_described(path.with_suffix(".py"))]
         yield from ((f"`{path}`", text) for path, text in _NO_PACKAGE.items() if path.split("/")[1] == floor)
     yield from (_described(ROOT / "crowdd" / f"{name}.py") for name in PROGRAMS)
     yield from ((f"`{path}`", text) for path, text in _OUTSIDE.items())

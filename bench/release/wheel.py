@@ -107,7 +107,7 @@ def _plugin(programs: Path, folder: Path) -> None:
 def _answered(programs: Path, folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = str(probe.getsockname()[1])
-    environment = {**_environment(), "CROWDD_HTTP_PORT": port}
+    environment = {**_environment(), "CROWDD_HTTP_PORT": port, "CROWDD_DATA_DIR": str(folder / "var")}
     server = Program([str(programs / "crowdctl"), "serve"], cwd=folder, env=environment)
     try:
         server.read_until(READY)

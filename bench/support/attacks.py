@@ -18,6 +18,7 @@ import attrs
 from bench.support.testbed import Project
 from bench.support.volunteers import address
 from bench.support.wire import LostError, Wire
+from crowdd.kernel.concurrency.isolated import yield_to_requests
 
 IDLE, HOARD = "idle connections", "hoarders"
 _CHUNK = b"x" * 65_536
@@ -127,7 +128,7 @@ class Flood:
 
     def run(self) -> None:
         """Until this process is ended."""
-        os.nice(10)  # in life it has a machine of its own, and takes no processor from those who are measured
+        give_way()
         asyncio.run(self._all())
 
     async def _all(self) -> None:
@@ -144,6 +145,12 @@ class Flood:
                 await wire.ask(request)
             except (LostError, OSError, TimeoutError):
                 await asyncio.sleep(0.05)  # refused: the connection is closed
+
+
+def give_way() -> None:
+    """In life attackers have machines of their own, and take no processor from those who are measured."""
+    os.setsid()
+    yield_to_requests(10)
 
 
 def on_connections(port: int, idle: int, trickles: int, bodies: int, headers: int) -> dict[str, Attack]:

@@ -6,13 +6,12 @@ import asyncio
 import contextlib
 import itertools
 import json
-import os
 from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
 
-from bench.support.attacks import Attack, Flood, Request, upload
+from bench.support.attacks import Attack, Flood, Request, give_way, upload
 from bench.support.testbed import Project
 from bench.support.volunteers import address
 from bench.support.wire import Client, LostError, Response
@@ -36,13 +35,13 @@ _COMMENTS: Final = {
 class GoldTask:
     """A gold task of the attackers whose right answer has so many boxes."""
 
-    project: Project
+    project_id: int
     task: int
     boxes: int
 
     def answer(self, boxes: int) -> dict[str, Any]:
         """An answer with so many boxes."""
-        return {"project_id": self.project.id, "task_id": self.task, "info": {"marks": overlapping(boxes)}}
+        return {"project_id": self.project_id, "task_id": self.task, "info": {"marks": overlapping(boxes)}}
 
 
 @attrs.frozen
@@ -55,7 +54,7 @@ class GoldAnswers:
 
     def run(self) -> None:
         """Until this process is ended."""
-        os.nice(10)  # as with other floods
+        give_way()
         asyncio.run(self._all())
 
     async def _all(self) -> None:

@@ -14,7 +14,10 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @attrs.frozen
 class Signs:
-    """Together: resident bytes, open files and sockets, and those of them that are sockets."""
+    """Together: bytes of their own in memory, open files and sockets, and those of them that are sockets.
+
+    What the system can read again from files is not counted: it comes and goes with the memory that others want.
+    """
 
     memory: int
     descriptors: int
@@ -25,7 +28,7 @@ def signs(pid: int) -> Signs:
     """Now."""
     processes = list(_family(pid))
     names = [name for each in processes for name in _open_files(each)]
-    memory = sum(int((Path("/proc") / str(each) / "statm").read_text().split()[1]) * _PAGE for each in processes)
+    memory = sum(_own_memory(each) for each in processes)
     return Signs(memory, len(names), sum(name.startswith("socket:") for name in names))
 
 
@@ -34,6 +37,12 @@ def _family(pid: int) -> Iterator[int]:
     for task in (Path("/proc") / str(pid) / "task").glob("*/children"):
         for child in task.read_text().split():
             yield from _family(int(child))
+
+
+def _own_memory(pid: int) -> int:
+    """Resident bytes without those of files."""
+    _, resident, of_files = (Path("/proc") / str(pid) / "statm").read_text().split()[:3]
+    return (int(resident) - int(of_files)) * _PAGE
 
 
 def _open_files(pid: int) -> Iterator[str]:

@@ -8,8 +8,10 @@ inside within MAX_PAGE. A file of ``--crowd`` answers in each of NDJSON, CSV and
 with the first byte within MAX_FIRST and at most MAX_LARGE of memory; NDJSON and CSV come at MIN_RATE of the rate (rows
 per second) of plain COPY of the same rows, which is measured before and after them in the same run. Seconds and rates
 are of the clock or, where others use the machine, of CPU: of crowdd and PostgreSQL, and for plain COPY of PostgreSQL
-and the client. While four files of ``--crowd`` answers are made at once, the median time of a page of the project and
-the p99 of newtask are at most MAX_SLOWER times what they are without them, before and after, in the same run.
+and the client. A CSV file with the columns of tasks takes at most MAX_BESIDE times what it takes without, and a
+workbook at most MAX_WORKBOOK_SECONDS and MAX_WORKBOOK of memory. While four files of ``--crowd`` answers are made at
+once, the median time of a page of the project and the p99 of newtask are at most MAX_SLOWER times what they are without
+them, before and after, in the same run.
 """
 
 from __future__ import annotations
@@ -45,6 +47,9 @@ MAX_SECONDS = 10.0  # for a million answers; in proportion for others
 MAX_LARGE = {"ndjson": 64e6, "csv": 64e6, "parquet": 200e6}  # bytes
 MIN_RATE = 0.5  # of plain COPY
 MAX_SLOWER = 1.5
+MAX_BESIDE = 1.5
+MAX_WORKBOOK_SECONDS = 60.0  # for a million answers; in proportion for others
+MAX_WORKBOOK = 200e6  # bytes
 THINK = 0.02  # seconds between two pages
 TOO_MANY = 429
 FILL = (
@@ -164,6 +169,35 @@ def large(
             wrong.append(f"{format_} comes at {rate:.2f} of the rate of COPY")
         if format_ != "parquet" and abs(n - plan.crowd) > 1:
             wrong.append(f"{n} lines of {format_} instead of {plan.crowd}")
+    return lines, wrong
+
+
+def stand_alone(
+    plan: Plan, server: LiveServer, project: testbed.Project, spent: Callable[[], Spent]
+) -> tuple[list[tuple[str, object]], list[str]]:
+    """Tables with the columns of tasks, and a workbook."""
+    took = {}
+    lines: list[tuple[str, object]] = []
+    wrong: list[str] = []
+    for query in ("format=csv&info=columns", "format=csv&info=columns&task=columns", "format=xlsx&task=columns"):
+        before, had, began = memory(server)[0], spent(), time.monotonic()
+        address = f"{server.url}/api/project/{project.id}/export?type=task_run&{query}"
+        headers = {"Accept-Encoding": "identity", "Authorization": project.owner.key}
+        with requests.get(address, stream=True, timeout=1200, headers=headers) as answer:
+            size = sum(map(len, answer.raw.stream(1_000_000, decode_content=False)))
+        clock, used, grown = time.monotonic() - began, spent().since(had), memory(server)[1] - before
+        took[query] = Taken(clock, used.server).seconds
+        summary = f"{size / 1e6:.0f} MB in {clock:.1f} s (CPU: crowdd {used.crowdd:.1f} s, PostgreSQL"
+        lines.append(
+            (f"{plan.crowd:,} answers, {query}", f"{summary} {used.postgres:.1f} s), memory +{grown / 1e6:.0f} MB")
+        )
+        if "xlsx" in query and grown > MAX_WORKBOOK:
+            wrong.append(f"memory grew by {grown / 1e6:.0f} MB for a workbook")
+    plain, beside, workbook = took.values()
+    if beside > MAX_BESIDE * plain:
+        wrong.append(f"with columns of tasks a file takes {beside / plain:.2f} times as long")
+    if workbook > MAX_WORKBOOK_SECONDS * max(plan.crowd / 1e6, 0.1):
+        wrong.append(f"a workbook takes {workbook:.1f} s")
     return lines, wrong
 
 
@@ -343,8 +377,9 @@ def play(
         assert server.process is not None
         spent = Cpu(server.process.pid, postmaster).spent if postmaster else _nothing
         single, worst = large(plan, server, sql, crowded, spent)
+        tables, beside = stand_alone(plan, server, crowded, spent)
         maximum, crowds = crowd(plan, server, crowded.short_name, project)
-    return lines + more + single + maximum, wrong + worse + worst + crowds
+    return lines + more + single + tables + maximum, wrong + worse + worst + beside + crowds
 
 
 def main() -> int:

@@ -11,6 +11,8 @@ import attrs
 from bench.trust.crowds import Crowd, Person
 from bench.trust.play import CONFIDENCE, MAX_ANSWERS, MIN_ANSWERS, Given, Result, Totals
 from crowdd.features.trust import weighing
+from crowdd.features.trust.recalibration import measured
+from crowdd.features.trust.rows import Recalibration
 from crowdd.kinds.gold_shares import GOLD_SHARES
 
 GOLD_RATE, GOLD_START = (GOLD_SHARES[name].default for name in ("gold_rate", "gold_start"))
@@ -54,6 +56,8 @@ class Memory:
         self._learned: list[Given] = []
         self._completed: list[tuple[list[weighing.Given], list[float]]] = []
         self._gold = self._refused = 0
+        self.recalibration: Recalibration | None = None
+        self._maximum = MAX_ANSWERS
 
     async def task_for(self, who: Person) -> int | None:
         """A gold task by chance, else the first open one."""
@@ -125,10 +129,11 @@ class Memory:
     def _decide(self, task: _Task) -> None:
         posterior = self._rule.posterior(task.taken)
         top, n = max(posterior), len(task.taken)
-        if n < MAX_ANSWERS and top < CONFIDENCE:
+        sure = measured(self.recalibration, top) >= CONFIDENCE
+        if n < self._maximum and not sure:
             task.wanted += 1
             return
-        task.result = Result(posterior.index(top), top, n, "sure" if top >= CONFIDENCE else "full")
+        task.result = Result(posterior.index(top), top, n, "sure" if sure else "full")
         self._completed.append((task.taken, posterior))
 
     def _network(self, who: Person) -> str:

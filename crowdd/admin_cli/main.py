@@ -10,17 +10,18 @@ import os
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import IO, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from crowdd.kernel.config import load, location
 from crowdd.kernel.errors import CrowddError, UnavailableError
 
 # A command creates hundreds of thousands of objects at startup and hardly any garbage. Collecting garbage would take a
 # quarter of the startup time.
 gc.set_threshold(100_000, 20, 100)
 
-USUAL_CONFIG = Path("etc/crowdd.conf")
 # The module of each command, which is imported when needed and has the command by its name, and its help.
 COMMANDS = {
     "admin": ("crowdd.features.people.admin_commands", "Manage administrators."),
@@ -33,7 +34,7 @@ COMMANDS = {
     "category": ("crowdd.features.site.commands", "Manage project categories."),
     "check": ("crowdd.features.operations.server_commands", "Recount every counter from the rows."),
     "completion": ("crowdd.admin_cli.shell_commands", "Print the completion script of a shell."),
-    "config": ("crowdd.features.operations.server_commands", "Show and check the settings."),
+    "config": ("crowdd.features.operations.config_commands", "Show, check and change the settings."),
     "db": ("crowdd.features.operations.database_commands", "Show and upgrade the version of the database."),
     "doctor": ("crowdd.features.operations.server_commands", "Check everything and report problems."),
     "drill": ("crowdd.features.operations.backup_commands", "Prove that a backup can be restored."),
@@ -56,6 +57,14 @@ COMMANDS = {
     "template": ("crowdd.features.gallery.commands", "Manage project templates."),
     "user": ("crowdd.features.people.user_commands", "Manage accounts."),
     "webhook": ("crowdd.features.webhooks.commands", "Manage webhooks and their deliveries."),
+}
+# What later features add to a group: the names of commands in their modules.
+ADDED_COMMANDS = {
+    "project": {
+        "crowdd.features.batches.commands": ("add_media", "import_"),
+        "crowdd.features.snapshots.commands": ("snapshot",),
+        "crowdd.features.gallery.commands": ("load", "export"),
+    },
 }
 TEMPORARY = 3
 STATUSES = {
@@ -81,6 +90,10 @@ class Crowdctl(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(_imported(COMMANDS[cmd_name][0]), _plain(cmd_name))
+        for module, names in ADDED_COMMANDS.get(cmd_name, {}).items():
+            assert isinstance(command, click.Group)
+            for name in names:
+                command.add_command(getattr(_imported(module), name))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -103,9 +116,10 @@ class Crowdctl(click.Group):
         try:
             return super().invoke(ctx)
         except CrowddError as error:
-            raise _refusal(error) from None
+            raise _refusal(error, ctx.obj) from None
         except OSError as error:
-            raise click.ClickException(f"{error.filename or 'The system'}: {error.strerror or error}.") from None
+            words = f"{error.filename or 'The system'}: {error.strerror or error}."
+            raise Refusal(words, ctx.obj) from None
 
 
 def _imported(name: str) -> ModuleType:
@@ -115,30 +129,52 @@ def _imported(name: str) -> ModuleType:
     return module
 
 
-class AwayError(click.ClickException):
+class Refusal(click.ClickException):
+    """A sentence that says what was wrong, and a second line with the configuration and the database."""
+
+    def __init__(self, words: str, config: Path | None) -> None:
+        super().__init__(words)
+        self._config = config
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        super().show(file)
+        click.echo(_context(self._config), err=True)
+
+
+class AwayRefusal(Refusal):
     """A temporary error: the command can be tried again."""
 
     exit_code = TEMPORARY
 
 
-def _refusal(error: CrowddError) -> click.ClickException:
+def _context(config: Path | None) -> str:
+    """Which configuration and which database a command used."""
+    files = f"Configuration: {location.describe_config(config, os.environ)}."
+    try:
+        return f"{files} Database: {location.describe_database(load(config))}."
+    except CrowddError:
+        return files
+
+
+def _refusal(error: CrowddError, config: Path | None) -> Refusal:
     message_of = import_module("crowdd.http.errors").message_of
     words = " ".join(filter(None, (message_of(error), error.hint)))
-    return (AwayError if isinstance(error, UnavailableError) else click.ClickException)(words)
+    return (AwayRefusal if isinstance(error, UnavailableError) else Refusal)(words, config)
 
 
 @click.group(cls=Crowdctl, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "-c",
     "--config",
-    envvar="CROWDD_CONFIG",
+    envvar=location.VARIABLE,
     type=click.Path(path_type=Path),
-    help=f"Configuration file (default: {USUAL_CONFIG} if it exists).",
+    help=f"Configuration file (default: {location.CHECKOUT_CONFIG} in a checkout, else {location.SYSTEM_CONFIG}).",
 )
 @click.version_option(package_name="crowdd", prog_name="crowdctl", help="Print the version.")
 @click.pass_context
 def main(ctx: click.Context, config: Path | None) -> None:
-    """Run and manage crowdd. Settings come from the same file and environment as those of the server."""
-    ctx.obj = config or (USUAL_CONFIG if os.path.isfile(USUAL_CONFIG) else None)
-    if ctx.obj:
-        ctx.default_map = {"serve": {"config": str(ctx.obj)}}
+    """Run and manage crowdd. Settings come from the same file and environment as those of the server.
+
+    To see which file and which database: crowdctl config where.
+    """
+    ctx.obj = location.find_config(config, os.environ, Path())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -16,18 +17,33 @@ from crowdd.kernel.lazy import lazy
 from crowdd.kinds.kind import outward
 
 if TYPE_CHECKING:
+    from rich import cells as rich_cells
     from rich import console as rich_console
     from rich import progress, table
 
-    from crowdd.features.operations.doctor import Finding
+    from crowdd.core.findings import Finding
 else:
     rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
+    rich_cells = lazy("rich.cells")
 
 Command = TypeVar("Command", bound=Callable[..., object])
 # A pipe has no width, so lines are not wrapped.
 _ENDLESS = 100_000
 
-json_option: Callable[[Command], Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_WIDE = "crowdd.wide"
+_MAX_CELL, _GAP = 100, 2
+
+
+def _note_wide(ctx: click.Context, _option: click.Parameter, wide: bool) -> None:
+    ctx.meta[_WIDE] = wide
+
+
+def json_option(command: Command) -> Command:
+    """Adds ``--json``, and ``--wide`` for tables: ``listing`` looks it up."""
+    wide = click.option(
+        "--wide", is_flag=True, expose_value=False, callback=_note_wide, help="Do not shorten the cells of tables."
+    )
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(wide(command))
 
 
 def say(as_json: bool, value: object, *lines: str) -> None:
@@ -53,15 +69,45 @@ def print_json(value: object) -> None:
 
 
 def listing(as_json: bool, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
-    """Print these columns of the rows, as a table or as JSON."""
+    """Print these columns of the rows, as a table or as JSON.
+
+    The table fits into the terminal, and long cells end with "…". Without a terminal cells have up to 100 characters.
+    With --wide, as in JSON, every value is whole.
+    """
     chosen = [{name: outward(row[name]) for name in columns} for row in rows]
     if as_json:
         print_json(chosen)
+        return
+    cells = [columns, *([_cell(value) for value in row.values()] for row in chosen)]
+    longest = [max(map(rich_cells.cell_len, column)) for column in zip(*cells, strict=True)]
+    if sys.stdout.isatty():
+        short = fitted(longest, shutil.get_terminal_size().columns)
     else:
-        made = table.Table(*columns, box=None, pad_edge=False, header_style="bold")
-        for row in chosen:
-            made.add_row(*(_cell(value) for value in row.values()))
-        console().print(made)
+        short = [min(width, _MAX_CELL) for width in longest]
+    _print_table(cells, longest if _is_wide() else short)
+
+
+def fitted(longest: Sequence[int], room: int) -> list[int]:
+    """The widths of columns that fit into ``room``: those with long cells get what the others leave, in equal parts."""
+    left, widths = room - _GAP * (len(longest) - 1), list(longest)
+    for place, (width, index) in enumerate(sorted((width, index) for index, width in enumerate(longest))):
+        widths[index] = min(width, max(left // (len(longest) - place), 1))
+        left -= widths[index]
+    return widths
+
+
+def _is_wide() -> bool:
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(_WIDE))
+
+
+def _print_table(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> None:
+    made = table.Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
+    for name, width in zip(cells[0], widths, strict=True):
+        made.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
+    for row in cells[1:]:
+        made.add_row(*row)
+    rich_console.Console(markup=False, emoji=False, highlight=False, width=_ENDLESS).print(made)
 
 
 def details(as_json: bool, values: Mapping[str, object]) -> None:
@@ -69,7 +115,10 @@ def details(as_json: bool, values: Mapping[str, object]) -> None:
     if as_json:
         print_json(values)
     else:
-        listing(False, [{"": name, " ": value} for name, value in values.items()], ("", " "))
+        made = table.Table("", "", box=None, pad_edge=False)
+        for name, value in values.items():
+            made.add_row(name, _cell(outward(value)))
+        console().print(made)
 
 
 @contextlib.contextmanager
@@ -105,3 +154,19 @@ def _cell(value: object) -> str:
     words = {None: "", True: "yes", False: "no"}
     text = words[value] if isinstance(value, bool | None) else _text(value)
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+class Progress:
+    """Shows how far something is: one line on standard error that is written over, on a terminal only."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+
+    def __call__(self, what: str, number: int) -> None:
+        if self._shown:
+            click.echo(f"\r\x1b[K{number:,} {what}", err=True, nl=False)
+
+    def end(self) -> None:
+        """Removes the line."""
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)

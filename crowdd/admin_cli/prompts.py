@@ -14,7 +14,6 @@ from typing import TypeVar
 import click
 
 from crowdd.core.passphrase import MIN_CHARACTERS
-from crowdd.features.accounts.validation import Registration
 from crowdd.kernel.errors import CrowddError, FormError
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -55,7 +54,8 @@ def hidden(named: Path | None, variable: str, prompt: str, option: str, *, twice
 
 yes_option: Callable[[Command], Command] = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 password_option: Callable[[Command], Command] = click.option(
-    "--password", help="Password (default: asked for or read from standard input)."
+    "--password",
+    help="Password, which other users of this machine can see here (default: asked for or read from standard input).",
 )
 
 
@@ -78,12 +78,6 @@ def secret(value: str | None) -> str:
     if not line:
         raise click.UsageError("Missing option '--password', and standard input is empty.")
     return line
-
-
-def registration(name: str, fullname: str | None, email: str, password: str | None) -> Registration:
-    """The form that a person would fill in to sign up."""
-    word = secret(password)
-    return Registration(name, fullname or name, email, word, word)
 
 
 def in_a_sentence(error: FormError) -> CrowddError:

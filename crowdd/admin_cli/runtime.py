@@ -1,4 +1,4 @@
-"""Run one command with a reactor, a database and the services, and shut them down in order.
+"""Run one command with a reactor, a database and the house, and shut them down in order.
 
 Without a configured database the command uses crowdd's own PostgreSQL: the running one, or one started for the command.
 """
@@ -17,17 +17,17 @@ from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
 from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
-from crowdd.core.base import make_pool, make_services
+from crowdd.core.base import make_pool
+from crowdd.core.feature import House
 from crowdd.database import schema
 from crowdd.database.connector import FULL_WORDS
 from crowdd.database.embedded import answering, find_home, hold_folder, start
 from crowdd.database.pool import Pool
-from crowdd.features.operations import keys
+from crowdd.house import make_house
 from crowdd.kernel.config import Settings, load
 from crowdd.kernel.errors import UnavailableError
 from crowdd.kernel.reactor import keep_steady
 from crowdd.sched.nodes import NotifyBridge
-from crowdd.services import Services
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ def _on(settings: Settings, dsn: str) -> Settings:
 reactor: Any = installed
 
 
-def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *, connections: int = 1) -> T:
+def with_domain(config: Path | None, work: Callable[[House], Awaitable[T]], *, connections: int = 1) -> T:
     """Run ``work`` with the rules on a database of this version, and return its result.
 
     One connection is enough for work that does one thing after the other. Raises ConfigError, UnavailableError,
@@ -71,18 +71,17 @@ def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *
 
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
         (await schema.status(pool)).require()
-        services = make_services(reactor, settings, pool)
-        await keys.reconcile_keys(pool, settings.data.dir, services.secrets)
-        await services.site.load()
-        notices = NotifyBridge(reactor, pool, services.change_notifier)
-        services.passwords.start()
+        house = make_house(reactor, settings, pool)
+        await house.prepare()
+        notices = NotifyBridge(reactor, pool, house.base.shared.change_notifier)
+        house.start()
         notices.startService()
         try:
-            return await work(services)
+            return await work(house)
         finally:
             await notices.stopService()
-            services.passwords.stop()
-            await services.security_log.close()
+            house.stop()
+            await house.base.security_log.close()
 
     return _with_pool(load(config), by_the_rules, connections)
 

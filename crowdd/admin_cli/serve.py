@@ -34,10 +34,11 @@ from crowdd.database.embedded import (
 )
 from crowdd.database.embedded.cluster import ended_with_parent, wait_until
 from crowdd.kernel.concurrency.isolated import Restarts
-from crowdd.kernel.config import Settings, load
+from crowdd.kernel.config import Settings, load, location
+from crowdd.kernel.errors import ConfigError
 from crowdd.kernel.files import find_shipped
 
-OK = "ok"
+OK, UNKNOWN = "ok", "unknown"  # what /ready says of a check that is well, and of one that could not be made
 _ASK_SECONDS = 5.0
 
 
@@ -47,7 +48,7 @@ def complaints(settings: Settings) -> list[str] | None:
     try:
         connection.request("GET", "/ready")
         checks = json.loads(connection.getresponse().read())["checks"]
-        return [words for words in checks.values() if words != OK]
+        return [words for words in checks.values() if words not in (OK, UNKNOWN)]
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return None
     finally:
@@ -93,16 +94,29 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command()
-@click.option("-c", "--config", default="", help="Configuration file (default: etc/crowdd.conf if it exists).")
-def serve(config: str) -> None:
+@click.option("-c", "--config", type=click.Path(path_type=Path), help="Configuration file (default: as of crowdctl).")
+@click.pass_context
+def serve(ctx: click.Context, config: Path | None) -> None:
     """Start PostgreSQL, prepare the database and serve until Ctrl-C.
 
-    The command uses the PostgreSQL in [db] dsn. Without that setting it runs an embedded PostgreSQL in the data folder.
+    The command uses the PostgreSQL in [db] dsn. Without that setting it runs an embedded PostgreSQL in the data folder,
+    which it makes in a checkout of the source, and in the folder that [data] dir names.
     """
+    if config:
+        ctx.find_root().obj = config
+    config = ctx.find_root().obj
     settings = load(config)
+    require_database_place(config, settings)
     stop = Stop()
     with stop.listening():
         sys.exit(run(settings, config, stop))
+
+
+def require_database_place(config: Path | None, settings: Settings) -> None:
+    """Raise ConfigError unless a database is configured, or an embedded one is there or may be made."""
+    exists = os.path.lexists(settings.data.dir / "postgres")
+    if not (settings.db.dsn or exists or location.may_embed(config, os.environ, Path())):
+        raise ConfigError(location.NO_DATABASE, hint=location.WHAT_TO_DO)
 
 
 class Stop:
@@ -142,7 +156,7 @@ class Stop:
             self.daemon.kill()
 
 
-def run(settings: Settings, config: str, stop: Stop) -> int:
+def run(settings: Settings, config: Path | None, stop: Stop) -> int:
     """Everything from the lock to the end; returns the exit status. Raises StartError when it cannot begin."""
     try:
         with contextlib.ExitStack() as at_the_end:
@@ -151,8 +165,8 @@ def run(settings: Settings, config: str, stop: Stop) -> int:
             database = DatabaseService(settings)
             database.start()
             at_the_end.callback(database.stop)
-            words = {"config": config, "example": str(EXAMPLE_FOLDER)}
-            variables = {"CROWDD_CONFIG": config, "CROWDD_DB_DSN": database.dsn}
+            words = {"config": str(config or ""), "example": str(EXAMPLE_FOLDER)}
+            variables = {location.VARIABLE: words["config"], "CROWDD_DB_DSN": database.dsn}
             commands = Commands(words, {**os.environ, **variables})
             commands.run(UPGRADE)
             return Running(settings, commands, database, stop, lock).attend()
@@ -173,8 +187,8 @@ class Commands:
             stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=ended_with_parent(signal.SIGTERM),
         )  # fmt: skip
         if done.returncode:
-            output = (done.stderr or done.stdout).strip() or f"it ended with status {done.returncode}"
-            raise StartError(f"{' '.join(command[:3])} failed: {output.removeprefix('Error: ')}")
+            reason = complaint_of(done.stderr or done.stdout) or f"it ended with status {done.returncode}"
+            raise StartError(f"{' '.join(command[:3])} failed: {reason}")
         return done.stdout
 
     def spawn(self, command: tuple[str, ...], lock: int) -> subprocess.Popen[bytes]:
@@ -188,6 +202,13 @@ class Commands:
     def _line(self, command: tuple[str, ...]) -> list[str]:
         program, *rest = (word.format_map(self._words) for word in command)
         return [str(Path(sys.executable).with_name(program)), *rest]
+
+
+def complaint_of(output: str) -> str:
+    """The sentence of a program that failed: its error, or the last line of what it printed, such as a traceback."""
+    lines = output.strip().splitlines() or [""]
+    errors = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
+    return (errors or lines)[-1]
 
 
 def check_port(host: str, port: int) -> None:
@@ -317,7 +338,7 @@ class Running:
         """PostgreSQL ends where the disk is full, and would end again and again."""
         if not self._database.has_space:
             needed = _MIN_FREE_BYTES >> 20
-            click.echo(f"PostgreSQL exited and its disk is full: waiting for {needed} MB of free space", err=True)
+            log(f"PostgreSQL exited and its disk is full: waiting for {needed} MB of free space")
         while not self._database.has_space and not self._stop.asked:
             wait_until(lambda: self._stop.asked, _SPACE_SECONDS)
 
@@ -325,20 +346,25 @@ class Running:
         seconds = restarts.pause()
         if restarts.exhausted:
             raise StartError(f"The {name} process exits repeatedly. See the logs in the data folder.")
-        click.echo(f"{name} process exited: restart_in={seconds:g}s", err=True)
+        log(f"{name} process exited: restart_in={seconds:g}s")
         wait_until(lambda: self._stop.asked, seconds)
 
     def _start_database(self) -> None:
         if not self._stop.asked:
             self._database.start()
             self._postgresql.began()
-            click.echo("PostgreSQL process restarted", err=True)
+            log("PostgreSQL process restarted")
 
     def _start_daemon(self) -> None:
         if not self._stop.asked:
             self._daemon = self._spawn()
             if wait_until(lambda: self._daemon.poll() is not None or healthy(self._settings), HEALTH_SECONDS):
-                click.echo("server process restarted", err=True)
+                log("server process restarted")
+
+
+def log(words: str) -> None:
+    """Writes a line as the server writes its log, beside which it stands."""
+    click.echo(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} [crowdctl.serve#info] {words}", err=True)
 
 
 def await_health(settings: Settings, daemon: subprocess.Popen[bytes]) -> bool:

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from crowdd.core import log_statements
-from crowdd.core.uploads import FileChanges, Upload, Uploads, with_files
-from crowdd.database.access import Database, Transactions
-from crowdd.features.accounts import statements as account_statements
-from crowdd.kernel.concurrency.worker_thread import WorkerThread
-from crowdd.kernel.errors import FormError, InvalidValueError
+from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.lazy import lazy
-from crowdd.kernel.requester import Requester
 
 if TYPE_CHECKING:
     from PIL import Image, ImageOps
@@ -108,32 +102,5 @@ def _saved(small: Image.Image, form: str) -> bytes:
     return out.getvalue()
 
 
-async def _unchecked(tx: Database) -> None:
-    """A person has one picture of some kB: it needs no quota."""
-
-
 def _clamp(value: float, maximum: int) -> int:
     return round(min(max(value, 0), maximum))
-
-
-class Avatars:
-    """Pictures of accounts."""
-
-    def __init__(self, db: Transactions, worker_thread: WorkerThread, uploads: Uploads, base_url: str) -> None:
-        self._db, self._worker_thread, self._uploads, self._base_url = db, worker_thread, uploads, base_url
-
-    async def set(self, user_id: int, upload: Upload, box: Box | None, who: Requester) -> None:
-        """Gives a person a picture; the one before goes. Raises FormError for ``avatar``."""
-        try:
-            picture = await self._worker_thread.do(redrawn, upload.content, box)
-        except InvalidValueError as error:
-            raise FormError({"avatar": [error.args[0]]}) from None
-
-        async def work(tx: Database, files: FileChanges) -> None:
-            path = files.store(f"user-{user_id}", Upload("avatar.png", picture))
-            container, name = path.split("/")
-            info = {"container": container, "avatar": name, "avatar_url": f"{self._base_url}/uploads/{path}"}
-            files.drop(await account_statements.set_avatar(tx, user_id, path, info))
-            await log_statements.write_act(tx, who, "update", "user", user_id, attribute="avatar")
-
-        await with_files(self._db, self._uploads, work, _unchecked)

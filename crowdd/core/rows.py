@@ -195,3 +195,34 @@ class OpenInvitation(TypedDict):
     expires: datetime
     by: str
     note: str
+
+
+class AuditMisfit(TypedDict):
+    """Where the chain of the audit log does not hold. ``id`` is None where a row is missing; definitions 64 have the reasons."""
+
+    id: int | None
+    position: int
+    reason: str
+
+
+@attrs.frozen
+class HasAnswered:
+    """Whether a volunteer has ever given an answer or is linked with another, at a moment (``core.site_statements``)."""
+
+    answered: bool
+    moment: str
+
+
+class SessionAccount(TypedDict):
+    """The account of a session that is used; ages are in seconds."""
+
+    id: int
+    name: str
+    fullname: str
+    admin: bool
+    locale: str
+    second_factor: bool
+    access_version: int
+    stale: bool
+    proof_age: float
+    admin_idle: float

@@ -27,6 +27,8 @@ from crowdd.kernel.errors import ConfigError
 
 FILE = "secret.key"
 CANDIDATE = "secret.key.new"  # the root of a server whose database has not taken it yet
+# What tells an API token from a key, a JWT and other sites' tokens; secret scanners look for it.
+API_TOKEN_PREFIX = "crowdd_"  # noqa: S105
 _SIZE = 32
 _MARK = b"cs1:"  # a value of today begins with this and the id of its key; the first ones began with their nonce
 _ID, _NONCE = 8, 12

@@ -17,12 +17,10 @@ import attrs
 from twisted.internet.interfaces import IReactorTime
 
 from crowdd.core import site_statements
-from crowdd.core.change_notifier import ANY, SITE, ChangeNotifier
-from crowdd.core.rows import FirstSteps, SiteRow
+from crowdd.core.change_notifier import SITE, ChangeNotifier
+from crowdd.core.rows import FirstSteps, HasAnswered, SiteRow
 from crowdd.core.text.rendered_text import Laid, Prose
 from crowdd.database.access import Database
-from crowdd.features.tasks import statements as task_statements
-from crowdd.features.tasks.rows import HasAnswered
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
 from crowdd.kernel.concurrency.throttling import Throttled
 from crowdd.kernel.config import Settings
@@ -107,7 +105,7 @@ class Site:
     def follow(self, clock: IReactorTime, change_notifier: ChangeNotifier) -> Throttled:
         """Reads them again whenever they may have changed, in this process or in another."""
         loading = Throttled(clock, self.load, PAUSE)
-        change_notifier.listen(lambda number: loading.ask() if number in (SITE, ANY) else None)
+        change_notifier.listen(lambda _topic: loading.ask(), topics=frozenset({SITE}))
         return loading
 
     @property
@@ -190,7 +188,7 @@ class Exposure:
         self._db = db
         self._asked: Batcher[None, int] = new_batcher(partial(_for_all, partial(site_statements.exposure, db)))
         self._moments: Batcher[None, str] = new_batcher(partial(_for_all, partial(site_statements.moment, db)))
-        self._volunteers: Batcher[str, HasAnswered] = new_batcher(partial(task_statements.have_answered, db))
+        self._volunteers: Batcher[str, HasAnswered] = new_batcher(partial(site_statements.have_answered, db))
 
     async def version(self) -> int:
         """The number that is committed; it was read after this was called."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from crowdd.core.rows import FirstSteps, OpenInvitation, SiteRow
+from crowdd.core.rows import FirstSteps, HasAnswered, OpenInvitation, SiteRow
 from crowdd.database.access import Database, Prepared, as_json, fetch_row, fetch_rows, one
 
 INVITATION = "signup"
@@ -38,6 +38,23 @@ async def exposure(db: Database) -> int:
 async def moment(db: Database) -> str:
     """A text that changes with every commit: what a statement reads now, it reads until then."""
     return str((await one(db, _MOMENT))["moment"])
+
+
+_HAVE_ANSWERED = Prepared(
+    "WITH lately AS MATERIALIZED (SELECT DISTINCT actor FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = ANY (%(actors)s))"
+    " SELECT EXISTS (SELECT FROM volunteer v WHERE v.actor = a.actor) OR EXISTS (SELECT FROM lately d WHERE d.actor = a.actor)"
+    " OR EXISTS (SELECT FROM same_person s WHERE s.actor = a.actor) AS answered,"
+    f" {MOMENT} AS moment FROM unnest(%(actors)s) WITH ORDINALITY a(actor, nth) ORDER BY a.nth",
+    actors="text[]",
+)
+
+
+async def have_answered(db: Database, actors: Sequence[str]) -> list[HasAnswered]:
+    """Whether each volunteer has ever given an answer in a project that still exists, or is linked with another one.
+
+    And the moment at which that was so.
+    """
+    return await fetch_rows(db, HasAnswered, _HAVE_ANSWERED, {"actors": list(actors)})
 
 
 async def lock(tx: Database) -> SiteRow:

@@ -97,6 +97,7 @@ JSON_OIDS = (114, 3802)  # json, jsonb
 UNAVAILABLE_CLASSES = ("08", "53", "57P", "25006")  # connection, resources, shutdown; a standby, or read-only
 INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
 LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
+STRETCHING = 1_000_000  # characters of a value
 _REPLACED = re.compile(
     r"cache lookup failed for|could not open relation with OID|cached plan must not change result type"
 )
@@ -117,7 +118,10 @@ def rows(cursor: Any) -> list[Row]:
     if cursor.description is None:
         return []
     names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    fetched = cursor.fetchall()
+    if len(fetched) == 1 and any(isinstance(value, str) and len(value) > STRETCHING for value in fetched[0]):
+        cursor.stretched()
+    return [dict(zip(names, row, strict=True)) for row in fetched]
 
 
 def row_count(cursor: Any) -> int:
@@ -203,6 +207,10 @@ class Cursor(txpostgres.Cursor):
         elif state == extensions.POLL_WRITE:
             self.reactor.addWriter(self._connection)
 
+    def stretched(self) -> None:
+        """A row was so long that libpq needed much room for it."""
+        self._connection.stretched = True
+
     def finish(self, result: Cursor | Failure) -> None:
         """Ends the statement with its cursor or its failure."""
         polling, self._pollingD, self._connection.active = self._pollingD, None, None
@@ -217,12 +225,12 @@ class Connection(txpostgres.Connection):
     ``when_lost(connection)`` is called when it is lost, after a running statement has failed; ``when_notified(channel,
     payload)`` for each NOTIFY. It counts as lost when a statement gets no answer for ``answer_timeout``. One that is to be
     ``writable`` also when its server takes no changes: it is ``demoted``, and another server of the DSN may have become the
-    primary.
+    primary. After a long row it is ``stretched``: libpq keeps as much room as its longest row took.
     """
 
     cursorFactory = Cursor
     active: Cursor | None = None
-    writable = demoted = False
+    writable = demoted = stretched = False
     _connection: Any = None
     _pollingD: Deferred[Connection] | None = None
     _descriptor: int | None = None

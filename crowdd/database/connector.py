@@ -45,6 +45,13 @@ class ConnectionBudget:
     def __init__(self) -> None:
         self._wanting: list[ConnectionUser] = []
         self._givers: list[Callable[[], bool]] = []
+        self._primary = ""
+
+    def note_primary(self, host: str) -> None:
+        """A connection to one of several hosts was opened: it is the primary. Say so when it is another one."""
+        if host != self._primary:
+            log.info("the primary is now {host}", host=host)
+        self._primary = host
 
     def join(self, one: ConnectionUser) -> None:
         """It wants connections, too, and comes after those who joined before."""
@@ -109,6 +116,12 @@ class Hosts:
         """It took a connection."""
         self._first = self.dsns.index(dsn)
 
+    def name(self, dsn: str) -> str:
+        """The host of one of several, for the beginning of a sentence; empty for the only one."""
+        words = {} if len(self.dsns) == 1 else parse_dsn(dsn)
+        host = words.get("host") or words.get("hostaddr") or ""
+        return f"{host}: " if host else ""
+
     def seconds(self, whole: float) -> float:
         """How long to try one of them, where an attempt at a single one may take ``whole``."""
         return whole if len(self.dsns) == 1 else min(whole, _HOST_SECONDS)
@@ -127,6 +140,14 @@ def noticing_silence(dsn: str) -> str:
     if not words or (hosts and all(host.startswith(("/", "@")) for host in hosts) and "hostaddr" not in words):
         return dsn
     return str(make_dsn(dsn, **{name: value for name, value in _NOTICING.items() if name not in words}))
+
+
+def read_dsn(dsn: str) -> dict[str, str]:
+    """The parameters of a connection string. Raises ConfigError in the words of libpq."""
+    try:
+        return dict(parse_dsn(dsn))
+    except psycopg2.Error as error:
+        raise ConfigError(str(error).splitlines()[0].removeprefix("invalid dsn: ")) from None
 
 
 def require_primary(dsn: str) -> None:
@@ -216,13 +237,14 @@ class Connector:
             if made is not None:
                 self.trouble = ""
                 return made
-            refusal = next(filter(is_permanent, errors), None) if strict else None
+            refusal = next((error for _, error in errors if is_permanent(error)), None) if strict else None
             if refusal is not None:
                 raise ConfigError(f"The database refuses the connection: {first_line(refusal)}") from refusal
             failures += 1
             if not self._stopped:
-                log.warn("could not connect to the database: {error}", error="; ".join(map(first_line, errors)))
-                full = any(FULL.search(str(error)) for error in errors)
+                words = "; ".join(f"{host}{first_line(error)}" for host, error in errors)
+                log.warn("could not connect to the database: {error}", error=words)
+                full = any(FULL.search(str(error)) for _, error in errors)
                 self.trouble = FULL_WORDS if full else AWAY_WORDS
                 if self.lacks_any and full:
                     self._budget.make_room()
@@ -231,18 +253,20 @@ class Connector:
 
     async def _try_each(
         self, make: Callable[[IReactor], Connection], setup: Sequence[str]
-    ) -> tuple[Connection | None, list[Exception]]:
-        """A connection with one of the hosts, else what was wrong with each."""
-        errors: list[Exception] = []
+    ) -> tuple[Connection | None, list[tuple[str, Exception]]]:
+        """A connection with one of the hosts, else what was wrong with each, by its name."""
+        errors: list[tuple[str, Exception]] = []
         for dsn in self._hosts.in_turn():
             if self._stopped:
                 break
             try:
                 made = await self._attempt(make(self._reactor), dsn, setup)
             except Exception as error:
-                errors.append(error)
+                errors.append((self._hosts.name(dsn), error))
             else:
                 self._hosts.found(dsn)
+                if self._hosts.writable and len(self._hosts.dsns) > 1:
+                    self._budget.note_primary(self._hosts.name(dsn).removesuffix(": "))
                 return made, errors
         return None, errors
 

@@ -89,14 +89,19 @@ async def announce(session: Database, process: Process) -> None:
 
 
 async def heartbeat(session: Database, process: Process, *, draining: bool) -> bool:
-    """Notes that a process is there, and removes rows of processes that died long ago; False if its own row is gone."""
+    """Note that a process is there. False if its row is gone."""
     changed = await session.execute(
         "UPDATE node SET seen = clock(), draining = %(draining)s WHERE id = %(id)s AND worker = %(worker)s",
         {"id": process.id, "worker": process.worker, "draining": draining},
     )
-    # After its own row was seen: a session does not find its own lock held.
-    await session.execute(f"DELETE FROM node WHERE seen < clock() - make_interval(days => {GONE_DAYS}) AND {_IS_GONE}")
     return changed > 0
+
+
+async def delete_gone(db: Database) -> int:
+    """Remove the rows of processes that died long ago; how many. Not on the session of a process, which has its lock."""
+    return await db.execute(
+        f"DELETE FROM node WHERE seen < clock() - make_interval(days => {GONE_DAYS}) AND {_IS_GONE}"
+    )
 
 
 async def leave(db: Database, process: Process) -> None:

@@ -7,6 +7,8 @@ The pool survives cancelled callers, a restarted server and overload. It promise
 * A connection goes to the next caller only when it is idle and outside a transaction; otherwise it is closed and
   replaced. What a caller sets for the session (SET, temporary tables, session locks) stays: use SET LOCAL.
 * Lost connections are replaced without being asked, also when the server is down at the start.
+* Connections that keep the room for a long row are replaced while they are free, one in half a second: a new one is
+  slow at first.
 * The queue is first come, first served, bounded in length and in time; the connection used last is used next.
 
 Results are held in memory as a list of dicts and parsed while the reactor stands still (2 to 6 ms per thousand rows):
@@ -37,6 +39,7 @@ from crowdd.kernel.errors import CrowddError, NoConnectionError, NoSpaceError
 from crowdd.kernel.reactor import IReactor
 
 T = TypeVar("T")
+RENEWAL_SECONDS = 0.5  # between replacements of connections that keep much memory
 
 
 class WaitQueue(Generic[T]):
@@ -138,6 +141,7 @@ class Pool:
         self._started: Deferred[Pool] = Deferred()
         self._closed: Deferred[None] | None = None
         self._refilling = self._handing_out = False
+        self._renewal: IDelayedCall | None = None
         self.no_space = False  # see ``Transactions``
 
     def start(self) -> Deferred[Pool]:
@@ -161,6 +165,9 @@ class Pool:
             self._connector.stop()
             self._listener.close()
             self._queue.dismiss("The database connections are being closed.")
+            if self._renewal is not None:
+                self._renewal.cancel()
+                self._renewal = None
             self._finish()
         return shield(self._closed, self._break_off)
 
@@ -262,9 +269,21 @@ class Pool:
             self.no_space = True
         if connection.idle and self._closed is None:
             self._free.append(connection)
+            if connection.stretched and self._renewal is None:
+                self._renewal = self._reactor.callLater(RENEWAL_SECONDS, self._renew)
         else:
             self._replace(connection)
         return result
+
+    def _renew(self) -> None:
+        """Replaces one that is free and keeps much memory."""
+        self._renewal = None
+        stretched = [connection for connection in self._free if connection.stretched]
+        if len(stretched) > 1:
+            self._renewal = self._reactor.callLater(RENEWAL_SECONDS, self._renew)
+        if stretched:
+            self._free.remove(stretched[0])
+            self._replace(stretched[0])
 
     def _hand_out(self) -> None:
         # A loop, not a recursion: statements that fail before they are sent give their connection back at once.

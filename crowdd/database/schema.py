@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
+import psycopg2
 from psycopg2.errors import InsufficientPrivilege
 
 from crowdd import PACKAGE, __version__
@@ -165,6 +166,11 @@ class Migration:
         """The text of its files."""
         return "\n".join(path.read_text("utf-8") for path in self.paths)
 
+    @property
+    def content(self) -> str:
+        """What tells it from another migration of the same number: its statements, without comments and line breaks."""
+        return _fingerprint(" ".join(re.sub(r"--.*", "", self.sql).split()))
+
 
 @attrs.frozen
 class Code:
@@ -173,11 +179,14 @@ class Code:
     known: tuple[int, ...]
     fingerprint: str
     version: str
+    contents: Mapping[int, tuple[str, str]]  # name and content of each migration
 
     @classmethod
     def read(cls) -> Code:
         """That of the files as they are now."""
-        return cls(tuple(migrations()), _fingerprint(definitions()), __version__)
+        own = migrations()
+        contents = {number: (each.name, each.content) for number, each in own.items()}
+        return cls(tuple(own), _fingerprint(definitions()), __version__, contents)
 
 
 @attrs.frozen
@@ -185,7 +194,8 @@ class Status:
     """Where a database stands: numbers of migrations, and whether the definitions are those of this code.
 
     ``borne``: migrations that this code does not know and can go on with. ``definitions_later``: a newer version created
-    the definitions. ``definitions_borne``: they have all that this code uses.
+    the definitions. ``definitions_borne``: they have all that this code uses. ``version``: who created them.
+    ``foreign``: migrations that have the number of one of this code, but another name or other statements.
     """
 
     applied: tuple[int, ...]
@@ -194,6 +204,8 @@ class Status:
     borne: frozenset[int] = frozenset()
     definitions_later: bool = False
     definitions_borne: bool = False
+    version: str = ""
+    foreign: tuple[str, ...] = ()
 
     @property
     def current(self) -> bool:
@@ -209,7 +221,7 @@ class Status:
     def served(self) -> bool:
         """This code can serve it."""
         fits = self.definitions_current or (self.later and self.definitions_borne)
-        return fits and set(self.known) <= set(self.applied) <= {*self.known, *self.borne}
+        return not self.foreign and fits and set(self.known) <= set(self.applied) <= {*self.known, *self.borne}
 
     def require(self) -> None:
         """Raises SchemaError unless this code can serve the database."""
@@ -218,9 +230,17 @@ class Status:
             raise SchemaError("The database is older than this crowdd. Run: crowdctl db upgrade")
 
     def require_known(self) -> None:
-        """Raises SchemaError for a database that a newer crowdd has made, and that this code cannot serve."""
+        """Raises SchemaError for a database of a newer or another crowdd that this code cannot serve."""
+        if self.foreign:
+            raise SchemaError(
+                f"Another line of crowdd has made this database: its {', '.join(self.foreign)} differ from those of"
+                f" {__version__}. Install the crowdd that made it, or restore a backup into an empty database."
+            )
         if self.later and not self.served:
-            raise SchemaError("The database was created by a newer crowdd. Install that version, or restore a backup.")
+            needed = f"crowdd {self.version} or newer" if self.version else "that version"
+            raise SchemaError(
+                f"The database was upgraded by a newer crowdd than {__version__}. Install {needed}, or restore a backup."
+            )
 
 
 def migrations() -> dict[int, Migration]:
@@ -255,7 +275,7 @@ async def status(db: Database, code: Code | None = None) -> Status:
     code = code or Code.read()
     if not (await one(db, "SELECT to_regclass('public.migration') IS NOT NULL AS exists"))["exists"]:
         return Status((), code.known, False)
-    rows = await db.fetch("SELECT number, contracts, after FROM public.migration ORDER BY number")
+    rows = await db.fetch("SELECT number, name, content, contracts, after FROM public.migration ORDER BY number")
     laid = await db.fetch("SELECT fingerprint, version, current FROM public.definition")
     newest = max(code.known, default=0)
     return Status(
@@ -269,6 +289,12 @@ async def status(db: Database, code: Code | None = None) -> Status:
         ),
         any(row["current"] and _parts(row["version"]) > _parts(code.version) for row in laid),
         any(row["fingerprint"] == code.fingerprint for row in laid),
+        next((row["version"] for row in laid if row["current"]), ""),
+        tuple(
+            f"{row['number']:04}_{row['name']}"
+            for row in rows
+            if code.contents.get(row["number"], (row["name"], row["content"])) != (row["name"], row["content"])
+        ),
     )
 
 
@@ -299,6 +325,7 @@ async def _upgrade(tx: Database) -> list[int]:
     await tx.execute(_APPLIED)
     code = Code.read()
     now = await status(tx, code)
+    now.require_known()
     if now.later:
         now.require()
         return []
@@ -316,6 +343,7 @@ _APPLIED = """
 CREATE TABLE IF NOT EXISTS public.migration (
     number int PRIMARY KEY,
     name text NOT NULL,
+    content text NOT NULL DEFAULT '',
     at timestamptz NOT NULL DEFAULT now(),
     contracts boolean NOT NULL DEFAULT true,
     after int
@@ -333,19 +361,30 @@ CREATE TABLE IF NOT EXISTS public.definition (
 async def _apply(tx: Database, migration: Migration) -> MigrationKind:
     # A table with changes that a trigger has still to see at the commit cannot be altered.
     await tx.execute("SET LOCAL search_path = public; SET CONSTRAINTS ALL IMMEDIATE")
-    await tx.execute(migration.sql)
+    await _run(tx, migration.sql, f"Migration {migration}")
     kind = kind_of(migration.sql)
     await tx.execute(
-        "INSERT INTO public.migration (number, name, contracts, after) VALUES (%(number)s, %(name)s, %(contracts)s, %(after)s)",
-        {"number": migration.number, "name": migration.name, **attrs.asdict(kind)},
+        "INSERT INTO public.migration (number, name, content, contracts, after)"
+        " VALUES (%(number)s, %(name)s, %(content)s, %(contracts)s, %(after)s)",
+        {"number": migration.number, "name": migration.name, "content": migration.content, **attrs.asdict(kind)},
     )
     return kind
+
+
+async def _run(tx: Database, sql: str, what: str) -> None:
+    """Runs a part of the upgrade. Raises SchemaError in a sentence, InsufficientPrivilege."""
+    try:
+        await tx.execute(sql)
+    except InsufficientPrivilege:
+        raise
+    except psycopg2.Error as error:
+        raise SchemaError(f"{what} failed: {first_line(error)}. The database is as it was before.") from error
 
 
 async def _define(tx: Database, code: Code, sql: str) -> None:
     await tx.execute("CREATE SCHEMA code; SET LOCAL search_path = code, public")
     await tx.execute("SET LOCAL check_function_bodies = off")
-    await tx.execute(sql)
+    await _run(tx, sql, "The definition of functions")
     ways = await list_offered_code(tx)
     await tx.execute(
         "DELETE FROM public.definition WHERE relies_on IS NULL OR NOT relies_on <@ %(ways)s::text[] OR fingerprint = %(print)s",

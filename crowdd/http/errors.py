@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import secrets as random
+from http import HTTPStatus
 from typing import NotRequired, TypedDict
 
 import attrs
+import orjson
 
 from crowdd.kernel import errors
 from crowdd.kernel.languages import _
@@ -295,3 +298,28 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("busy", errors.BusyError, "Too many passwords are being checked. Try again after Retry-After."),
     ErrorCode("timeout", errors.StatementTimeoutError, "The request takes too long. Narrow it."),
 )
+
+
+def target_of(path: str) -> str:
+    """The kind that an address below /api names."""
+    words = [word for word in path.split("/") if word][1:]
+    if len(words) >= 2 and words[-1] in ("newtask", "userprogress"):
+        return words[-1]
+    return words[0][:100].encode("utf-8", "replace").decode() if words else "api"
+
+
+def bare_refusal(error: Exception, method: bytes, address: bytes) -> bytes:
+    """A whole HTTP answer with an error object, for what never became a request."""
+    target = target_of(address.partition(b"?")[0].decode("ascii", "replace"))
+    shown = error_object(error, method.decode("ascii", "replace"), target)
+    body, status = orjson.dumps(shown), shown["status_code"]
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        "Server: crowdd",
+        "Connection: close",
+        *(f"{name}: {value}" for name, value in headers_of(error).items()),
+        f"X-Request-Id: {random.token_hex(8)}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    )
+    return "\r\n".join((*head, "", "")).encode() + body

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets as random
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Any, TypedDict
 from urllib.parse import quote, urlsplit
 
@@ -13,9 +12,9 @@ import attrs
 import orjson
 
 from crowdd.http.auth.cookies import FLASH, Cookies
-from crowdd.http.auth.csrf import Csrf
+from crowdd.http.auth.csrf import Csrf, Refusals
 from crowdd.http.edge.headers import EncodedHeaders, accepts_gzip, encode, set_headers
-from crowdd.http.errors import error_object, headers_of, message_of, status_of
+from crowdd.http.errors import error_object, headers_of, message_of, status_of, target_of
 from crowdd.http.html import frames
 from crowdd.http.html.forms import local
 from crowdd.http.html.rendering import Templates, locale_of
@@ -65,6 +64,7 @@ class Negotiator:
     cookies: Cookies
     csrf: Csrf
     languages: Languages
+    refusals: Refusals
 
     def write(self, incoming: Incoming, answer: Response) -> bytes:
         """The body; status and headers are set on the request."""
@@ -93,7 +93,8 @@ class Negotiator:
         return body
 
     def error(self, incoming: Incoming, error: Exception) -> bytes:
-        """An error in the shape that the address promises."""
+        """An error in the shape that the address promises. The security log counts it if it is a refusal."""
+        self.refusals.note(incoming, error)
         if incoming.is_api:
             shown = error_object(error, incoming.method, target_of(incoming.path))
             return self.write(incoming, JsonResponse(shown, shown["status_code"], headers_of(error)))
@@ -120,7 +121,7 @@ class Negotiator:
             incoming.request.setHeader("Content-Type", _JSON)
             return page.as_json()
         incoming.nonce = random.token_urlsafe(12)
-        self._headers(incoming, frames.page_headers(incoming.nonce, incoming.header("host")))
+        self._headers(incoming, frames.page_headers(incoming.nonce, incoming.header("host"), self._inlined(page)))
         incoming.request.setHeader("Content-Type", _TYPE)
         return self.html(incoming, page)
 
@@ -128,12 +129,16 @@ class Negotiator:
         incoming.request.setResponseCode(200)
         headers = incoming.request.responseHeaders
         if page.drawn:
-            set_headers(headers, _shared_page_headers(incoming.header("host")))
-        packed = not page.token_mark and accepts_gzip(incoming.header("accept-encoding"))
+            set_headers(headers, _shared_page_headers(incoming.header("host"), self._inlined(page)))
+        packed = accepts_gzip(incoming.header("accept-encoding"))
         set_headers(headers, page.packed_headers if packed else page.headers)
-        if page.token_mark:
-            return page.body.replace(page.token_mark, self.csrf.token(incoming).encode())
-        return page.packed if packed else page.body
+        if page.marked is None:
+            return page.packed if packed else page.body
+        token = self.csrf.token(incoming).encode()
+        return page.marked.packed(token) if packed else page.marked.plain(token)
+
+    def _inlined(self, page: Page | SharedPage) -> frames.Inlined | None:
+        return self.templates.inlined if page.inlined else None
 
     def html(self, incoming: Incoming, page: Page) -> bytes:
         """A page as HTML, with the nonce that the request has got."""
@@ -269,8 +274,8 @@ class Negotiator:
 
 
 @lru_cache(maxsize=64)
-def _shared_page_headers(host: str) -> EncodedHeaders:
-    return encode(frames.shared_page_headers(host))
+def _shared_page_headers(host: str, inlined: frames.Inlined | None) -> EncodedHeaders:
+    return encode(frames.shared_page_headers(host, inlined))
 
 
 def _send_cookies(incoming: Incoming) -> None:
@@ -284,28 +289,3 @@ def _way_back(incoming: Incoming) -> str:
         return incoming.request.uri.decode("ascii", "replace")
     referer = urlsplit(incoming.header("referer"))
     return local(referer.path, "/") if referer.netloc == incoming.header("host") else "/"
-
-
-def target_of(path: str) -> str:
-    """The kind that an address below /api names."""
-    words = [word for word in path.split("/") if word][1:]
-    if len(words) >= 2 and words[-1] in ("newtask", "userprogress"):
-        return words[-1]
-    return words[0][:100].encode("utf-8", "replace").decode() if words else "api"
-
-
-def bare_refusal(error: Exception, method: bytes, address: bytes) -> bytes:
-    """A whole HTTP answer with an error object, for what never became a request."""
-    target = target_of(address.partition(b"?")[0].decode("ascii", "replace"))
-    shown = error_object(error, method.decode("ascii", "replace"), target)
-    body, status = orjson.dumps(shown), shown["status_code"]
-    head = (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-        "Server: crowdd",
-        "Connection: close",
-        *(f"{name}: {value}" for name, value in headers_of(error).items()),
-        f"X-Request-Id: {random.token_hex(8)}",
-        f"Content-Type: {_JSON}",
-        f"Content-Length: {len(body)}",
-    )
-    return "\r\n".join((*head, "", "")).encode() + body

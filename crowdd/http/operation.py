@@ -50,7 +50,8 @@ class Operation:
     """One operation. ``name`` is unique, ``section`` is the heading it stands under.
 
     ``answer`` is the JSON Schema of a 200, None where the answer is a 204 without a body; ``bodies`` has the schema of
-    the request for each media type. ``refusals`` are those that this operation has beside those that all have.
+    the request for each media type, unless the route has a ``body``. ``refusals`` are those that this operation has
+    beside those that all have.
     """
 
     name: str

@@ -3,7 +3,8 @@
 A visitor here has no account and sends no cookie that tells them from others. They get a page that was made for
 another visitor only while it is younger than a second and nothing has changed that visitors may see: each request asks
 the database (``core.site.Exposure``). People who may have changed something get pages of their own for a
-while. A page that is sent to many says nothing of one of them: it sets no cookie, and its scripts need no nonce.
+while. What is kept says nothing of one of them: its scripts need no nonce, and it has a mark where each visitor gets a
+form token. Only with such a token do cookies go out, those of this visitor.
 
 Programs get what is committed: JSON is sent again only if nothing at all was committed since it was made. Otherwise it
 is made for those who ask at the same time, after all of them have asked.
@@ -23,11 +24,12 @@ from twisted.internet.interfaces import IReactorTime
 from crowdd.core.site import Exposure
 from crowdd.http.auth.cookies import CSRF
 from crowdd.http.edge.headers import accepts_gzip, coded_etag, encode, etag_of, matches_etag
+from crowdd.http.edge.marked_text import MarkedText
 from crowdd.http.html import frames, rendering
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NotModified, Page, Response, SharedPage
 from crowdd.http.routing import Shared
-from crowdd.kernel.concurrency.cache import ExpiringCache, FreshCache, VersionedCache
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.config import Settings
 from crowdd.kernel.requester import network
 
@@ -78,17 +80,14 @@ class PageCache:
         self._render, self._counted = render, counted
         self._active = bool(settings.http.max_page_cache_bytes)
         self._volunteers_have_cookies = settings.volunteers.anonymous == "cookie"
-        self._pages: VersionedCache[SharedPage] = VersionedCache(
-            clock, SECONDS, settings.http.max_page_cache_bytes, _size
-        )
-        self._fresh: FreshCache[SharedPage] = FreshCache(clock, self._pages)
-        self._changed = ExpiringCache(clock, _AFTER_CHANGE, _MAX_NETWORKS)
+        self._pages: Cache[SharedPage | None] = Cache(clock, SECONDS, settings.http.max_page_cache_bytes, _size)
+        self._changed = Cache[bool](clock, _AFTER_CHANGE, _MAX_NETWORKS)
         self._token_mark = random.token_hex(16)
         self._shared_headers = {"Cache-Control": _lifetime(settings.http.shared_cache_seconds), "Vary": _VARY}
 
     def note_change(self, incoming: Incoming) -> None:
         """This request may have changed something: its network sees it at once."""
-        self._changed.add(network(incoming.address))
+        self._changed.put(network(incoming.address), True)
 
     def group(self, incoming: Incoming, shared: Shared | None) -> Shared | None:
         """``shared`` of a route if the request is of those who get the same page, otherwise None."""
@@ -140,17 +139,20 @@ class PageCache:
         if shared is not Shared.CONSTANT:
             version = (await self._exposure.version(), version)
         key = _drawn_key(incoming)
-        page = self._pages.find(key, version)
+        page = self._pages.peek(key, version)
         self._counted(page is not None, self._pages.size)
         if page is not None:
             return page
+        who, own = incoming.who, list[Response]()
         if shared is Shared.NEW_VISITORS:  # as their browser will be known once they have answered
-            incoming.who = attrs.evolve(incoming.who, volunteer=random.token_urlsafe(12))
-        own: list[Response] = []
-        page = await self._pages.make(key, version, partial(self._made, incoming, make, own))
-        if page is not None:
-            return page
-        return own[0] if own else await make()
+            incoming.who = attrs.evolve(who, volunteer=random.token_urlsafe(12))
+        try:
+            page = await self._pages.get(key, partial(self._made, incoming, make, own), version)
+            if page is not None:
+                return page
+            return own[0] if own else await make()
+        finally:
+            incoming.who = who
 
     async def _fresh_json(self, incoming: Incoming, shared: Shared, make: Make) -> Response:
         """The page as JSON, as it is now."""
@@ -166,7 +168,7 @@ class PageCache:
                 moment = await self._exposure.moment()
             version = (moment, self._site_version())
             key = (incoming.path, rendering.locale_of(incoming), _AS_JSON)
-            answer = await self._fresh.get(key, version, partial(self._json_made, incoming, make))
+            answer = await self._pages.get(key, partial(self._json_made, incoming, make), version, fresh=True)
         finally:
             incoming.who = own
         return await make() if answer is None else answer
@@ -196,6 +198,8 @@ class PageCache:
             incoming.csrf_mark = ""
         if not isinstance(answer, Page):
             own.append(answer)
+        elif page is not None and answer.inlined:
+            page = attrs.evolve(page, inlined=True)
         return page
 
     async def _shared(self, incoming: Incoming, answer: Response) -> SharedPage | None:
@@ -207,14 +211,19 @@ class PageCache:
             incoming.cookies_to_set.clear()  # it is made again, for this visitor alone
             return None
         if mark in body:
-            headers = encode({**_OWN, **_HTML})
-            return SharedPage(body, b"", mark, headers, headers)
+            return _marked(MarkedText.of(body, mark))
         return _tagged(body, {**self._shared_headers, **_HTML}, drawn=True)
 
 
 def _drawn_key(incoming: Incoming) -> Hashable:
     theme = incoming.cookie("theme")
     return (incoming.path, rendering.locale_of(incoming), theme if theme in _THEMES else "")
+
+
+def _marked(text: MarkedText) -> SharedPage:
+    """A page with a form token of each visitor."""
+    headers = {**_OWN, **_HTML}
+    return SharedPage(b"", b"", encode(headers), encode({**headers, "Content-Encoding": "gzip"}), marked=text)
 
 
 def _tagged(body: bytes, headers: Mapping[str, str], *, drawn: bool) -> SharedPage:
@@ -225,7 +234,7 @@ def _tagged(body: bytes, headers: Mapping[str, str], *, drawn: bool) -> SharedPa
         NotModified(each["ETag"], encode({name: each[name] for name in _OF_KNOWN})) for each in (plain, packed)
     )
     packed_body = gzip.compress(body, _GZIP_LEVEL, mtime=0)
-    return SharedPage(body, packed_body, b"", encode(plain), encode(packed), drawn=drawn, known=known)
+    return SharedPage(body, packed_body, encode(plain), encode(packed), drawn=drawn, known=known)
 
 
 def _unless_known(incoming: Incoming, page: SharedPage) -> SharedPage | NotModified:
@@ -238,7 +247,7 @@ def _unless_known(incoming: Incoming, page: SharedPage) -> SharedPage | NotModif
 
 
 def _size(page: SharedPage) -> int:
-    return len(page.body) + len(page.packed) + _OVERHEAD
+    return page.size + _OVERHEAD
 
 
 def _lifetime(seconds: int) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
+from typing import IO, Any, BinaryIO, Final
 from urllib.parse import parse_qsl
 
 import orjson
@@ -17,15 +17,13 @@ from multipart import MultipartError, MultipartParser, MultipartPart, parse_opti
 from crowdd.core.uploads import Upload
 from crowdd.http.edge import headers, json_arrays
 from crowdd.http.edge.headers import cookies, prefers_json, values_of
+from crowdd.http.edge.server_request import Request
 from crowdd.http.html import frames
 from crowdd.kernel import exact_json
 from crowdd.kernel.errors import DisconnectedError, InvalidValueError, TooLargeError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
-from crowdd.kinds.types import clean_text
-
-if TYPE_CHECKING:
-    from crowdd.http.edge.site import Request
+from crowdd.kinds.types import clean_text, require_object
 
 MAX_FIELDS = 1000
 MAX_PARSED_AT_ONCE: Final = 262_144
@@ -35,7 +33,7 @@ _JSON_NUMBER = re.compile(rb'\s*+:\s*+"?([0-9]{1,18})')
 _FIELD_NUMBER = re.compile(rb"[^\n]*+\n(?:[^\r\n][^\n]*+\n)*+\r?+\n\s*+([0-9]{1,18})")
 _MAX_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
 _ON = frozenset({"true", "yes", "on", "y", "1"})
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _NOBODY = Requester()  # until it is known who asks
 
 
@@ -51,7 +49,7 @@ class Incoming:
         self.method: str = request.method.decode("ascii", "replace")
         self.path: str = _text(request.path)
         self.is_api = self.path == "/api" or self.path.startswith("/api/")
-        self.changes_state = self.method not in _SAFE  # the method may do so
+        self.changes_state = self.method not in SAFE_METHODS  # the method may do so
         self.who = _NOBODY
         self._headers = request.header_texts()
         self.query = _query(request.uri)  # of a name that stands twice the last counts
@@ -117,9 +115,16 @@ class Incoming:
 
         Raises DisconnectedError as ``raw_body`` does.
         """
-        content, length = self._content, self._length()
+        content, length = self._content, self.body_length
         with BytesIO(content.getvalue()) if isinstance(content, BytesIO) else _another(content) as file:
             yield file, length
+
+    @property
+    def body_length(self) -> int:
+        """Bytes of the body. Raises DisconnectedError as ``raw_body`` does."""
+        content = self._content
+        content.seek(0, 2)
+        return int(content.tell())
 
     @cached_property
     def raw_body(self) -> bytes:
@@ -149,7 +154,7 @@ class Incoming:
     @property
     def is_large(self) -> bool:
         """Whether the body may take long to parse."""
-        return self.changes_state and self._length() > MAX_PARSED_AT_ONCE
+        return self.changes_state and self.body_length > MAX_PARSED_AT_ONCE
 
     def numbers_after(self, name: str) -> list[int]:
         """Whole numbers that the body has under a name, each once: as fields of a form, or in JSON at whatever depth.
@@ -180,9 +185,7 @@ class Incoming:
         """The fields of a posted form: URL-encoded, multipart, or a JSON object."""
         if self.content_type == "application/json":
             body = self.json_body() if self.raw_body else {}
-            if not isinstance(body, dict):
-                raise InvalidValueError(_("The body is not a JSON object."))
-            return body
+            return require_object(body)
         if self.content_type == "multipart/form-data":
             return self._multipart()
         return self._url_encoded()
@@ -221,11 +224,6 @@ class Incoming:
         else:
             self.json_body()
 
-    def _length(self) -> int:
-        content = self._content
-        content.seek(0, 2)
-        return int(content.tell())
-
     def _multipart(self) -> dict[str, str]:
         fields = [part for part in self._parts if not part.filename]
         if any(part.size > _MAX_TEXT for part in fields):
@@ -241,7 +239,7 @@ class Incoming:
             "partsize_limit": 2**40,
             "spool_limit": MAX_PARSED_AT_ONCE,
         }
-        length, stream = self._length(), self._content
+        length, stream = self.body_length, self._content
         stream.seek(0)
         try:
             return list(MultipartParser(stream, options.get("boundary", ""), length, strict=False, **limits))

@@ -9,6 +9,8 @@ from typing import Any, Final, TypedDict
 import attrs
 import orjson
 
+from crowdd.http.edge.marked_text import MarkedText
+
 
 class Public(TypedDict):
     """The part of a page's context that programs get as JSON, and the template too.
@@ -43,7 +45,8 @@ class Page:
 
     The template gets ``public`` and ``private`` as one context, in which a private value hides a public one of the same
     name. The JSON has ``public`` and the name of the template. ``drawn_as`` is another template for people, for when
-    the content that ``template`` shows is missing.
+    the content that ``template`` shows is missing. ``inlined``: the template has scripts and styles of its own
+    (``frames.Inlined``).
     """
 
     template: str
@@ -51,6 +54,7 @@ class Page:
     private: Private | None = None
     http_status: int = 200
     drawn_as: str = ""
+    inlined: bool = False
 
     def as_json(self) -> bytes:
         """What programs get."""
@@ -69,18 +73,24 @@ class NotModified:
 class SharedPage:
     """A page that is the same for many visitors, as HTML or JSON, and compressed. ``drawn``: it is HTML.
 
-    ``token_mark`` stands in it for the form token of each visitor. It is empty for pages without forms: only these have
-    an entity tag and are compressed. Headers are encoded, those of each form of it. ``known`` is for those who have it,
-    as it is and compressed.
+    Where it has forms, ``marked`` is there instead of the bodies: each visitor gets it with a token of their own, and
+    it has no entity tag. Headers are encoded, those of each form of it. ``known`` is for those who have it, as it is
+    and compressed. ``inlined`` as in ``Page``.
     """
 
     body: bytes = attrs.field(repr=False)
     packed: bytes = attrs.field(repr=False)
-    token_mark: bytes
     headers: tuple[tuple[bytes, bytes], ...]
     packed_headers: tuple[tuple[bytes, bytes], ...]
     drawn: bool = True
+    inlined: bool = False
     known: tuple[NotModified, ...] = ()
+    marked: MarkedText | None = None
+
+    @property
+    def size(self) -> int:
+        """The bytes of what is kept."""
+        return self.marked.size if self.marked is not None else len(self.body) + len(self.packed)
 
 
 @attrs.frozen

@@ -10,12 +10,15 @@ import enum
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import attrs
 
 from crowdd.http.operation import Operation
+from crowdd.http.request import SAFE_METHODS
 from crowdd.http.responses import FixedResponse, Response
+from crowdd.kernel.errors import NotFoundError
+from crowdd.kinds.body import Body
 
 Handler = Callable[..., Awaitable[Response]]
 
@@ -26,6 +29,15 @@ class Shared(enum.Enum):
     VISITORS = "visitors"  # all of them
     NEW_VISITORS = "new visitors"  # those whose browser has answered nothing: what one has answered shows on it
     CONSTANT = "constant"  # all of them, and it is made of settings alone, without the database
+
+
+class Area(enum.Enum):
+    """What an address belongs to: some rules hold for all of an area."""
+
+    ACCOUNT = "/account/"
+    ADMIN = "/admin"
+    API = "/api"
+    OTHER = ""
 
 
 @attrs.frozen
@@ -45,7 +57,8 @@ class Route:
     need much memory. ``shared``: the visitors for whom it is the same, who may get one that was made for another of
     them (``http.page_cache``). ``fixed``: what the handler answers, always. It is sent without asking who wants it.
     ``admits``: refuses those who may not write here, before a body is read that takes long to parse. Unless given, the
-    project that the path names decides, and without one such a body is too large.
+    project that the path names decides, and without one such a body is too large. ``body``: what the JSON body is,
+    unless it is a kind. The handler gets it as ``body``. ``area``: what ``path`` belongs to.
     """
 
     method: str
@@ -65,6 +78,27 @@ class Route:
     shared: Shared | None = None
     fixed: FixedResponse | None = None
     admits: Callable[..., Awaitable[None]] | None = None
+    body: type[Body] | None = None
+    area: Area = attrs.field(init=False)
+
+    @area.default
+    def _area_of_path(self) -> Area:
+        return next(area for area in Area if self.path.startswith(area.value))
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether its method may change something."""
+        return self.method not in SAFE_METHODS
+
+    @property
+    def is_page(self) -> bool:
+        """Whether browsers are sent a page."""
+        return self.page and self.method == "GET" and self.area is not Area.API
+
+    @property
+    def is_account_form(self) -> bool:
+        """Whether it takes a form of accounts."""
+        return self.area is Area.ACCOUNT and self.changes_state
 
     @property
     def assigns(self) -> bool:
@@ -75,6 +109,14 @@ class Route:
     def needs(self) -> str:
         """What the scope of an API token must allow."""
         return self.action or ("read" if self.method == "GET" else "write")
+
+
+async def _no_handler(*_args: object, **_names: object) -> Response:
+    raise NotFoundError("404 Not Found")
+
+
+NO_ROUTE: Final = Route("", "(unknown)", _no_handler, page=False)
+"""Where an address, or its method there, has no handler."""
 
 
 class View(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,7 +28,11 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _LOOK_SECONDS = 1.0  # between two checks whether the file was moved
 _MIN_SECRET_LENGTH = 4  # masking shorter ones would mask words
 _FILE_MODE = 0o640
-_CHATTER = ("twisted.web.client.", "twisted.protocols.policies.")  # they log every connection to another server twice
+# Of interest to those who debug alone: each connection to another server, twice, and what old parts of Twisted say of
+# ports and of plugins.
+_CHATTER = ("twisted.web.client.", "twisted.protocols.policies.", "log_legacy")
+_FACTORIES = ("Starting factory", "Stopping factory")  # in the name of the factory's module
+JOURNAL = "JOURNAL_STREAM"
 
 
 class Output(Protocol):
@@ -77,12 +81,14 @@ class RotatingFile(LogFile):
 class EventWriter:
     """Writes events as the settings say. ``use`` applies other settings."""
 
-    def __init__(self, settings: Settings, output: Output | None = None, *, worker: str = "") -> None:
+    def __init__(
+        self, settings: Settings, output: Output | None = None, *, worker: str = "", timed: bool = True
+    ) -> None:
         """``output`` is the destination if no file is configured; None is a file in the data folder.
 
-        Raises ConfigError if the file cannot be written.
+        ``timed``: lines of text on ``output`` have a time. Raises ConfigError if the file cannot be written.
         """
-        self._elsewhere, self._worker = output, worker
+        self._elsewhere, self._worker, self._timed = output, worker, timed
         self._output: Output | None = None
         self.use(settings)
 
@@ -125,7 +131,8 @@ class EventWriter:
             self._output.close()
 
     def _as_text(self, event: LogEvent) -> str:
-        text, asked = eventAsText(event), _request(event)
+        timed = self._timed or isinstance(self._output, RotatingFile)
+        text, asked = eventAsText(event, includeTimestamp=timed), _request(event)
         marks = [f"request {asked}"] * bool(asked) + [f"worker {self._worker}"] * bool(self._worker)
         first, *more = text.splitlines() or [""]
         marked = f"{first} ({', '.join(marks)})" if marks else first
@@ -150,8 +157,9 @@ class EventWriter:
 
 def _level(event: LogEvent) -> Any:
     level = event.get("log_level", LogLevel.info)
-    chatter = level == LogLevel.info and event.get("log_namespace", "").startswith(_CHATTER)
-    return LogLevel.debug if chatter else level
+    of_factory = str(event.get("log_format") or "").startswith(_FACTORIES)
+    chatter = of_factory or event.get("log_namespace", "").startswith(_CHATTER)
+    return LogLevel.debug if chatter and level == LogLevel.info else level
 
 
 def _request(event: LogEvent) -> str:
@@ -161,6 +169,15 @@ def _request(event: LogEvent) -> str:
 def _iso(seconds: float) -> str:
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     return f"{whole}.{int(seconds % 1 * 1_000_000):06d}Z"
+
+
+def is_journal(environ: Mapping[str, str], descriptor: int) -> bool:
+    """Whether an open file is the journal of systemd, which has the time of each line itself (systemd.exec(5))."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return False
+    return environ.get(JOURNAL, "") == f"{status.st_dev}:{status.st_ino}"
 
 
 def standard_output() -> Output:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import os
+import pwd
+import re
+from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 
 import attrs
 
@@ -125,4 +131,31 @@ class Requester:
         return {"me": self.user_id, "is_admin": self.admin, "unlocked": list(self.unlocked)}
 
 
-SYSTEM = Requester(user_name="crowdctl", admin=True, via="cli")
+def unix_user(login_id: str, environ: Mapping[str, str], effective: int) -> str:
+    """The user of this machine behind a program: who signed in to it, whom sudo names, or else whom it runs as.
+
+    ``login_id`` is what the kernel keeps through su and runuser; 4294967295 stands for nobody.
+    """
+    with contextlib.suppress(ValueError, KeyError, OverflowError):
+        return pwd.getpwuid(int(login_id)).pw_name
+    if name := environ.get("SUDO_USER"):
+        return name
+    try:
+        return pwd.getpwuid(effective).pw_name
+    except KeyError:
+        return str(effective)
+
+
+def _login_id() -> str:
+    try:
+        return Path("/proc/self/loginuid").read_text()
+    except OSError:
+        return ""
+
+
+SYSTEM = Requester(user_name=f"crowdctl ({unix_user(_login_id(), os.environ, os.geteuid())})", admin=True, via="cli")
+
+
+def draft_key(word: str) -> str:
+    """The key of a draft as it is stored, for the word that stands in its link; "" for what is no such word."""
+    return f"try-{word}" if re.fullmatch(r"[0-9a-f]{32}", word) else ""

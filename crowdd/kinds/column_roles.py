@@ -7,6 +7,7 @@ from typing import Final
 
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
+from crowdd.kinds.types import require_object
 
 COLUMN_ROLES: Final = "column_roles"
 HIDDEN: Final = "hidden"
@@ -33,11 +34,10 @@ MAX_NAME: Final = 200  # characters
 
 def check(value: object) -> dict[str, str]:
     """The roles of columns. Raises InvalidValueError."""
-    if not isinstance(value, dict):
-        raise InvalidValueError(_("`info.column_roles` must be an object."))
-    if len(value) > MAX_COLUMNS:
+    roles = require_object(value, "info.column_roles")
+    if len(roles) > MAX_COLUMNS:
         raise InvalidValueError(_("`info.column_roles` may have at most %(max)s columns.", max=MAX_COLUMNS))
-    for name, role in value.items():
+    for name, role in roles.items():
         if not 1 <= len(name) <= MAX_NAME or "\0" in name:
             words = _("`info.column_roles`: a column name must have 1 to %(max)s characters.", max=MAX_NAME)
             raise InvalidValueError(words)
@@ -48,7 +48,7 @@ def check(value: object) -> dict[str, str]:
                 roles=", ".join(ROLES),
             )
             raise InvalidValueError(words)
-    return value
+    return roles
 
 
 def of(info: Mapping[str, object]) -> dict[str, str]:

@@ -38,7 +38,10 @@ CONSENSUS = _read_only(
     _computed("value", Json(), "What most answers say, or what is made of all of them; null without a consensus."),
     _computed("answers", Integer(), "Number of answers that could be compared."),
     _computed("agreement", Number(), "How much two of the answers are alike, on average, from 0 to 1."),
-    _computed("confidence", Number(), "How probable the value is, or the share of the answers with it."),
+    _computed(
+        "confidence", Number(), "How far the answers support the value, from 0 to 1; null where the model says it."
+    ),
+    _computed("model", Number(), "How probable the model of the volunteers says the value is. Nobody has measured it."),
     _computed("reason", Text(), "Why the task was complete; null without a label."),
 )
 VOLUNTEER = _read_only(

@@ -7,23 +7,21 @@ from these values. What is special to a kind is in its feature.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
 from crowdd.kernel.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
+from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 from crowdd.kinds.roles import EVERYONE, WHOLE_INFO, Role
 from crowdd.kinds.sizes import json_bytes, require_size
-from crowdd.kinds.types import Json, Type, iso
+from crowdd.kinds.types import Json, Type, iso, missing
 
 MAX_BYTES = 64_000  # of a JSON attribute that declares nothing else
-
-T = TypeVar("T")
-V = TypeVar("V")
 
 
 class Write(enum.Enum):
@@ -60,22 +58,22 @@ class Field:
         if isinstance(self.type, Json) and not (stored is not None and json_bytes(value) <= json_bytes(stored)):
             require_size(self.name, value, self.max_bytes, self.max_key_bytes)
 
-    def parse(self, value: object) -> Any:
-        """The value to store for a value of a body; InvalidValueError and TooLargeError name the attribute."""
+    def parse(self, value: object, place: str = "") -> Any:
+        """The value to store for a value of a body. InvalidValueError and TooLargeError name the attribute.
+
+        ``place``: where the value stands in its body, unless the name says so.
+        """
         if value is None:
             if self.null:
                 return None
-            raise InvalidValueError(f"`{self.name}` must not be null.")
+            raise InvalidValueError(_("`%(name)s` must not be null.", name=place or self.name))
         self.require_size(value)  # first: to check every part of a large value is dear
-        return self._named(self.type.parse, value)
+        return self.type.parse_at(value, place or self.name)
 
     def from_text(self, text: str) -> Any:
         """The value to compare with for a text of a query."""
-        return self._named(self.type.from_text, text)
-
-    def _named(self, parse: Callable[[V], T], value: V) -> T:
         try:
-            return parse(value)
+            return self.type.from_text(text)
         except InvalidValueError as error:
             raise InvalidValueError(f"`{self.name}` {error}.") from None
 
@@ -201,7 +199,7 @@ class Kind:
             return field.parse(body[field.name])
         initial = field.initial()
         if initial is None and not field.null:
-            raise InvalidValueError(f"`{field.name}` is missing.", code="missing_attribute")
+            raise missing(field.name)
         return initial
 
     def _refuse_reserved(self, body: Mapping[str, object]) -> None:

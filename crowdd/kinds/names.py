@@ -27,6 +27,17 @@ _BLANK: Final = frozenset("\u2800\ufffc\U0001d159")  # symbols that show nothing
 _SELECTORS: Final = frozenset("\ufe0e\ufe0f")  # keyboards put them behind emoji
 _JOINER: Final = "\N{ZERO WIDTH JOINER}"
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp", "Zs"})
+EXAMPLES = "examples"  # the account that owns projects that were loaded before there was anybody
+# First segments of addresses below /account/ that are pages, not people; and the one account that is nobody's.
+RESERVED_NAMES = frozenset(
+    {
+        "page", "register", "signin", "signout", "forgot-password", "reset-password", "profile", "newsletter",
+        "confirm-email", "save_metadata", "first-admin", "api", "export", "delete", "update", "projects", "sessions",
+        "claim", "unlink", "prove", "passkey", "security", "password-strength", EXAMPLES,
+    }
+)  # fmt: skip
+# First segments of addresses below /project/ that are pages, not projects.
+RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 
 
 class UnusableNameError(InvalidValueError):

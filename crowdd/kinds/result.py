@@ -58,7 +58,7 @@ RESULT = Kind(
         Field(
             "confidence",
             Number(),
-            "How probable the choice of the first answer field is, or the share of the answers with its value.",
+            "What the model says of the choice of the first answer field, or the share of the answers with its value.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

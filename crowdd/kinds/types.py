@@ -17,6 +17,7 @@ import orjson
 
 from crowdd.kernel import exact_json
 from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 from crowdd.kinds import names
 
@@ -73,6 +74,22 @@ def is_clean_text(text: bytes) -> bool:
     return b"\\u0000" not in text and b"null" not in text and nested <= MAX_JSON_DEPTH  # NaN is null there, too
 
 
+def require_object(value: object, place: str = "") -> Values:
+    """Return a JSON object as it is. ``place``: its path in the body; "" for the body itself.
+
+    Raises InvalidValueError for any other value.
+    """
+    if not isinstance(value, dict):
+        words = _("`%(name)s` must be an object.", name=place) if place else _("The body is not a JSON object.")
+        raise InvalidValueError(words)
+    return value
+
+
+def missing(name: str) -> InvalidValueError:
+    """The error for a body without an attribute that it must have."""
+    return InvalidValueError(_("`%(name)s` is missing.", name=name), code="missing_attribute")
+
+
 @attrs.frozen
 class Type:
     """What every type has: its name in PostgreSQL and its schema in OpenAPI 3.1."""
@@ -82,6 +99,13 @@ class Type:
     def parse(self, value: object) -> object:
         """The value to store for a JSON value."""
         raise NotImplementedError
+
+    def parse_at(self, value: object, place: str) -> Any:
+        """The same. The sentence of an error begins with the place of the value in its body."""
+        try:
+            return self.parse(value)
+        except InvalidValueError as error:
+            raise InvalidValueError(f"`{place}` {error}.") from None
 
     def from_text(self, text: str) -> object:
         """The value to compare with for a text of a query string."""
@@ -132,6 +156,8 @@ class Number(Type):
     """A finite number."""
 
     sql: str = "double precision"
+    minimum: float = -math.inf
+    maximum: float = math.inf
 
     def parse(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -142,10 +168,13 @@ class Number(Type):
             raise InvalidValueError("is not a number") from None
         if not math.isfinite(number):
             raise InvalidValueError("is not a finite number")
+        if not self.minimum <= number <= self.maximum:
+            raise InvalidValueError(f"must be between {self.minimum:g} and {self.maximum:g} (got {number:g})")
         return number
 
     def schema(self) -> Schema:
-        return {"type": "number"}
+        bounds = {"minimum": self.minimum, "maximum": self.maximum}
+        return {"type": "number", **{name: bound for name, bound in bounds.items() if math.isfinite(bound)}}
 
 
 @attrs.frozen
@@ -232,6 +261,21 @@ class ShortName(Text):
         return {**super().schema(), "pattern": pattern, "format": names.ADDRESS_FORMAT}
 
 
+@attrs.frozen
+class Choice(Type):
+    """One of some words."""
+
+    choices: tuple[str, ...] = attrs.field(kw_only=True)
+
+    def parse(self, value: object) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise InvalidValueError(f"must be one of {', '.join(filter(None, self.choices))}")
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "string", "enum": list(self.choices)}
+
+
 _NAME_OF_FILE = r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}"
 UPLOAD_PATH = rf"/uploads/{_NAME_OF_FILE}/{_NAME_OF_FILE}"
 PICTURE_ADDRESS = (
@@ -283,7 +327,7 @@ class JsonObject(Json):
 
     def parse(self, value: object) -> Values:
         if not isinstance(value, dict):
-            raise InvalidValueError("is not an object")
+            raise InvalidValueError("must be an object")
         return clean_object(value)
 
     def schema(self) -> Schema:

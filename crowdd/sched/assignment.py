@@ -23,7 +23,7 @@ async def _follow(db: Database) -> str:
 
 
 # Notice when the clock of the database was set back, so that nothing waits for a time that is far away now.
-FOLLOW_CLOCK_JOB = Job("follow_clock", PERIOD, lambda services: _follow(services.db))
+FOLLOW_CLOCK_JOB = Job("follow_clock", PERIOD, lambda house: _follow(house.base.db))
 
 
 EXPIRED_LEASE_DAYS = 30  # how long an answer is accepted after its lease has expired
@@ -39,4 +39,4 @@ async def _sweep_leases(db: Database) -> str:
 
 
 # Remove expired leases, scan positions of volunteers who have been away for long, and links with old browsers.
-SWEEP_LEASES_JOB = Job("sweep_leases", 6 * HOUR, lambda services: _sweep_leases(services.db))
+SWEEP_LEASES_JOB = Job("sweep_leases", 6 * HOUR, lambda house: _sweep_leases(house.base.db))

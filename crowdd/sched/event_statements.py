@@ -1,6 +1,6 @@
 """SQL of events (definitions 70) and of webhook deliveries (definitions 71), with its rows.
 
-Events are in the order of their numbers. Deliveries are as the process that delivers sees them.
+Events are in the order of their numbers. Webhooks and deliveries are as the process that delivers sees them.
 """
 
 from __future__ import annotations
@@ -331,3 +331,23 @@ async def find_last_seq(db: Database, project_id: int) -> int:
         {"project": project_id},
     )
     return int(row["seq"])
+
+
+async def add_webhook(db: Database, project_id: int, encrypted: bytes) -> bool:
+    """The webhook of a project that has an address for the first time; what was before is its gap. False: it has one."""
+    made = await db.execute(
+        "INSERT INTO webhook (project_id, secret_encrypted, last_seq, gap_from, gap_to)"
+        " SELECT %(project)s, %(secret)s, n, CASE WHEN n > 0 THEN 0 END, nullif(n, 0)"
+        " FROM (SELECT coalesce((SELECT last_seq FROM event_sequence WHERE project_id = %(project)s), 0) AS n) x"
+        " ON CONFLICT DO NOTHING",
+        {"project": project_id, "secret": encrypted},
+    )
+    return made == 1
+
+
+async def list_without_webhook(db: Database) -> list[int]:
+    """Projects with an address that have no webhook yet."""
+    rows = await db.fetch(
+        "SELECT id FROM project p WHERE webhook IS NOT NULL AND NOT EXISTS (SELECT FROM webhook w WHERE w.project_id = p.id)"
+    )
+    return [row["id"] for row in rows]

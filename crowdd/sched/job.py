@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING
 
 import attrs
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
+from crowdd.core.feature import House
 from crowdd.kernel.concurrency.timing import back_off
 from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import UnavailableError
 from crowdd.sched.queue import QueuedTask
-
-if TYPE_CHECKING:
-    from crowdd.services import Services
 
 log = Logger()
 
@@ -29,22 +26,27 @@ RunningJob = Coroutine[Deferred[object], object, str | None]
 class Job:
     """``work`` is awaited every ``period`` seconds, by one of all processes. What it returns is written to the log.
 
-    ``work`` passes the services that the job uses to the function that does the job, which names no others.
+    ``work`` passes what the job uses of the features to the function that does the job.
 
     The period counts from the end of a run. If a run fell due while no server was running, it is made up for once, at
     the next start. The work should be in short transactions, because it may be cancelled between any two.
+
+    ``pause``: the job is also run so many seconds after something has changed (``ChangeNotifier``). The period is for
+    changes that nobody told of. ``wakes``: their topic; None for changes of projects.
 
     ``period_by`` says which period the settings of a server choose. None: this server does not run the job.
     """
 
     name: str
     period: float
-    work: Callable[[Services], RunningJob]
+    work: Callable[[House], RunningJob]
     period_by: Callable[[Settings], float | None] | None = None
+    pause: float | None = None
+    wakes: int | None = None
 
     def is_logged(self, failed: bool) -> bool:
         """Whether to keep a run in the log: failed runs, and all runs of a job that runs every minute or less often."""
-        return failed or self.period >= _LOGGED_FROM
+        return failed or (self.pause is None and self.period >= _LOGGED_FROM)
 
 
 def wait_after(period: float, failures: int) -> float:
@@ -66,7 +68,7 @@ RunningTask = Coroutine[Deferred[object], object, dict[str, object] | None]
 class Handler:
     """Runs background tasks of its name. ``run`` may return a dict, which the task's owner sees as the result.
 
-    ``run`` passes the services that the handler uses, and the task, to the function that does the work.
+    ``run`` passes what the handler uses of the features, and the task, to the function that does the work.
 
     A task may be run again at any time, also after its process was killed, and then continues at ``item.checkpoint``.
     The handler works in short transactions and calls ``item.progress`` after each, at the latest after
@@ -77,7 +79,7 @@ class Handler:
     """
 
     name: str
-    run: Callable[[Services, QueuedTask], RunningTask]
+    run: Callable[[House, QueuedTask], RunningTask]
     title: str = ""
     note: str = ""
     max_attempts: int = 8

@@ -6,7 +6,8 @@ A failed job is retried.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import attrs
 from twisted.application.service import Service
@@ -14,6 +15,7 @@ from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensur
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.core.change_notifier import ChangeNotifier
 from crowdd.database.access import Database, Row
 from crowdd.kernel.concurrency.timing import PollLoop, deadline
 from crowdd.kernel.config import Settings
@@ -26,7 +28,7 @@ from crowdd.sched.registry import declared
 log = Logger()
 
 
-MAX_WAIT = MINUTE
+MAX_WAIT = 5 * MINUTE
 """Seconds between two checks of a job, even if it is due later, so that a run whose process has died is noticed."""
 
 
@@ -46,7 +48,10 @@ class RunResult:
 class JobRunner(Service):
     """Checks each job when it may be due. ``session`` is a database of one connection, which holds the jobs' locks.
 
-    ``start`` begins the work of a job. Stopping waits ``patience`` seconds for running jobs and then cancels them.
+    ``start`` begins the work of a job.
+
+    Jobs with a ``pause`` are woken by ``change_notifier``. Stopping waits ``patience`` seconds for running jobs and
+    then cancels them.
     """
 
     def __init__(
@@ -57,11 +62,15 @@ class JobRunner(Service):
         start: Callable[[Job], RunningJob],
         *,
         patience: float = 10.0,
+        change_notifier: ChangeNotifier | None = None,
     ) -> None:
         self._clock, self._session, self._start = clock, session, start
+        self._change_notifier = change_notifier
+        self._stops: list[Callable[[], None]] = []
+        self._woken: set[str] = set()
         self._jobs, self._patience = {job.name: job for job in jobs}, patience
         self._waits: dict[str, float] = {}
-        self._loops: list[PollLoop] = []
+        self._loops: dict[str, PollLoop] = {}
         self._running: dict[str, Deferred[str | None]] = {}
         self._outage = LogOnce("periodic jobs")
         self._beginning: Deferred[None] | None = None
@@ -86,9 +95,11 @@ class JobRunner(Service):
         except Exception:
             log.failure("could not ask when periodic jobs are due")
         if self.running:
-            self._loops = [self._loop(job) for job in self._jobs.values()]
-            for name, loop in zip(self._jobs, self._loops, strict=True):
+            self._loops = {job.name: self._loop(job) for job in self._jobs.values()}
+            for name, loop in self._loops.items():
                 loop.start(min(waits.get(name, 0), MAX_WAIT))
+            if self._change_notifier is not None:
+                self._stops = list(self._follow(self._change_notifier))
 
     def _loop(self, job: Job) -> PollLoop:
         return PollLoop(self._clock, lambda: self._look(job), lambda: self._waits[job.name])
@@ -98,22 +109,43 @@ class JobRunner(Service):
         return ensureDeferred(self._last())
 
     async def _last(self) -> None:
+        for stop in self._stops:
+            stop()
         with deadline(self._clock, self._patience, self._break_off):
             if self._beginning is not None:
                 await self._beginning
-            await DeferredList([ensureDeferred(loop.stop()) for loop in self._loops])
+            await DeferredList([ensureDeferred(loop.stop()) for loop in self._loops.values()])
 
     def _break_off(self) -> None:
         for running in [*self._running.values()]:
             running.cancel()
 
-    async def _look(self, job: Job) -> None:
-        self._waits[job.name] = min(await self._run_if_due(job), MAX_WAIT)
+    def _follow(self, change_notifier: ChangeNotifier) -> Iterator[Callable[[], None]]:
+        """Has jobs with a pause woken, each by its topic. What ends that."""
+        by_topic: dict[int | None, list[tuple[Job, float]]] = {}
+        for job in self._jobs.values():
+            if job.pause is not None:
+                by_topic.setdefault(job.wakes, []).append((job, job.pause))
+        for topic, jobs in by_topic.items():
+            topics = None if topic is None else frozenset({topic})
+            yield change_notifier.listen(partial(self._wake, jobs), topics=topics)
 
-    async def _run_if_due(self, job: Job) -> float:
+    def _wake(self, jobs: Iterable[tuple[Job, float]], _topic: int) -> None:
+        for job, pause in jobs:
+            if job.name not in self._woken:
+                self._woken.add(job.name)
+                self._loops[job.name].plan(pause)
+
+    async def _look(self, job: Job) -> None:
+        woken = job.name in self._woken
+        self._woken.discard(job.name)
+        wait = min(await self._run_if_due(job, force=woken), MAX_WAIT)
+        self._waits[job.name] = min(wait, job.pause) if job.pause and job.name in self._woken else wait
+
+    async def _run_if_due(self, job: Job, *, force: bool) -> float:
         """Seconds until the job is looked at again."""
         try:
-            return (await self.run(job)).wait
+            return (await self.run(job, force=force)).wait
         except UnavailableError as error:
             self._outage.failed(error)
         except Exception:
@@ -150,7 +182,8 @@ class JobRunner(Service):
             log.failure("periodic job failed, retrying: job={job}", job=job.name)
             return "failed", words_for(error)
         finally:
-            del self._running[job.name]
+            if self._running.get(job.name) is running:
+                del self._running[job.name]
 
 
 @functools.cache
@@ -193,4 +226,4 @@ async def _sweep_job_runs(db: Database) -> str:
 
 
 # Remove old runs from the log of jobs, and jobs that no longer exist.
-JOB = Job("sweep_job_runs", DAY, lambda services: _sweep_job_runs(services.db))
+JOB = Job("sweep_job_runs", DAY, lambda house: _sweep_job_runs(house.base.db))

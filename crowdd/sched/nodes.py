@@ -8,9 +8,11 @@ connection that listens. ``crowdctl nodes`` lists the processes, and upgrades as
 from __future__ import annotations
 
 import secrets as random
+import socket
 from collections.abc import Callable
 from typing import Protocol
 
+import attrs
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, succeed
 from twisted.internet.interfaces import IReactorTime
@@ -18,13 +20,14 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.core.change_notifier import ANY, ChangeNotifier
-from crowdd.database import nodes
+from crowdd.core.change_notifier import ANY, TOPICS, ChangeNotifier
+from crowdd.database import nodes, schema
 from crowdd.database.access import Database
 from crowdd.database.listener import Observer
-from crowdd.features.operations.readiness import Node
+from crowdd.database.nodes import Process
 from crowdd.kernel.concurrency.throttling import Throttled
 from crowdd.kernel.concurrency.timing import PollLoop
+from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import UnavailableError
 from crowdd.sched import statements
 from crowdd.sched.job import LogOnce
@@ -56,12 +59,13 @@ class NotifyBridge(Service):
         self._waiting: dict[int, None] = {}
         self._sending = Throttled(clock, self._send, PAUSE)
         self.listening: Deferred[None] = succeed(None)  # fires when notifications of other processes arrive
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._stop_listening: Callable[[], object] = lambda: None
 
     def startService(self) -> None:
         super().startService()
         self._connection.add_observer(self._notified)
-        self._stop_listening = self._change_notifier.listen(self._changed, only_own=True)
+        stops = [self._change_notifier.listen(self._changed, only_own=True, topics=topics) for topics in (None, TOPICS)]
+        self._stop_listening = lambda: [stop() for stop in stops]
         self.listening = ensureDeferred(self._listen())
 
     def stopService(self) -> Deferred[None]:
@@ -119,6 +123,29 @@ class NotifyBridge(Service):
 def projects_in(text: str) -> list[int]:
     """The projects of a payload. Anybody may NOTIFY, so everything but numbers is left out."""
     return [int(word) for word in text.split(",") if word.isascii() and word.isdigit() and len(word) <= 19]
+
+
+def new_id() -> str:
+    """An id for one start of a server, which all of its processes share."""
+    return random.token_hex(8)
+
+
+@attrs.define
+class Node:
+    """``draining``: the server goes on answering, but a proxy should send its requests elsewhere."""
+
+    process: Process
+    code: schema.Code
+    draining: bool = False
+
+    @classmethod
+    def begin(cls, settings: Settings, node_id: str = "", worker: int = 0) -> Node:
+        """That of this process. ``worker`` is its number where the server has several processes, which share an id."""
+        code, host = schema.Code.read(), socket.gethostname()
+        name = settings.daemon.node or host
+        newest = max(code.known, default=0)
+        process = Process(node_id or new_id(), worker, name, host, code.version, newest, code.fingerprint)
+        return cls(process, code)
 
 
 HEARTBEAT_SECONDS = 10.0

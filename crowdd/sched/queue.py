@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypedDict, Unpack
 
 import attrs
 
+from crowdd.core.change_notifier import QUEUE
 from crowdd.core.records import rights
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.core.rows import ClaimedItem, QueueItem
@@ -203,6 +204,7 @@ class Queue:
         if item_id is None:
             words = f"You already have {maximum} background tasks waiting."
             raise TooManyRequestsError(words, retry_after=60, code="queue_full", hint="Wait until some are done.")
+        self._notify(QUEUE)
         return item_id
 
     async def claim(self, names: Collection[str], worker: str | None = None) -> QueuedTask | None:
@@ -296,6 +298,12 @@ class Queue:
         """Lets a dead or cancelled item begin again, at its checkpoint. Raises ConflictError for others."""
         return await self._change(
             who, item_id, statements.retry_item, "Only failed or cancelled background tasks can be retried."
+        )
+
+    async def discard(self, who: Requester, item_id: int) -> Values:
+        """Counts a dead item as cancelled: it was seen, and is no failure any more. Raises ConflictError for others."""
+        return await self._change(
+            who, item_id, statements.discard_item, "Only failed background tasks can be discarded."
         )
 
     async def _change(

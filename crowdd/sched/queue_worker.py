@@ -13,12 +13,13 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.core.change_notifier import QUEUE, ChangeNotifier
 from crowdd.core.mail.mail import Mail
 from crowdd.database.access import Database
 from crowdd.kernel.concurrency.timing import PollLoop, deadline
 from crowdd.kernel.errors import CrowddError, StoppedError, UnavailableError
 from crowdd.sched import statements
-from crowdd.sched.job import HOUR, Handler, Job, LogOnce, RunningTask
+from crowdd.sched.job import Handler, LogOnce, RunningTask
 from crowdd.sched.queue import Outcome, Queue, QueuedTask, StalledError, after_error
 from crowdd.sched.registry import declared
 from crowdd.sched.statements import LOST_SECONDS
@@ -26,7 +27,8 @@ from crowdd.sched.statements import LOST_SECONDS
 log = Logger()
 
 
-LOOK_SECONDS = 1.0
+LOOK_SECONDS = 15.0  # between two looks; one that hears of a new task looks sooner
+SOON = 0.2  # seconds after it was heard of: its transaction may not be committed yet
 HEARTBEAT_SECONDS = LOST_SECONDS / 4
 
 Start = Callable[[Handler, QueuedTask], RunningTask]
@@ -57,7 +59,10 @@ class Worker(Service):
         size: int,
         patience: float = 10.0,
         session: Database | None = None,
+        change_notifier: ChangeNotifier | None = None,
     ) -> None:
+        self._change_notifier = change_notifier
+        self._stop_listening: Callable[[], None] = lambda: None
         self._clock, self._handlers = clock, handlers
         self._db, self._queue, self._mail, self._start = db, queue, mail, start
         self._session, self._name = session, ""
@@ -69,7 +74,7 @@ class Worker(Service):
         self._outage = LogOnce("queue")
 
     def use(self, db: Database, queue: Queue, mail: Mail, start: Start) -> None:
-        """Run the tasks from now on with these services."""
+        """Run the tasks from now on with these."""
         self._db, self._queue, self._mail, self._start = db, queue, mail, start
 
     def startService(self) -> None:
@@ -77,6 +82,8 @@ class Worker(Service):
         self._stopping = False
         if self._size:
             self._loop.start()
+            if self._change_notifier is not None:
+                self._stop_listening = self._change_notifier.listen(self._notified, topics=frozenset({QUEUE}))
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
@@ -85,7 +92,11 @@ class Worker(Service):
             item.stopping = True
         return ensureDeferred(self._last())
 
+    def _notified(self, _topic: int) -> None:
+        self._loop.plan(SOON)
+
     async def _last(self) -> None:
+        self._stop_listening()
         await self._loop.stop()
         with deadline(self._clock, self._patience, self._break_off):
             await DeferredList([*self._active.values()])
@@ -139,6 +150,7 @@ class Worker(Service):
 
     def _let_go(self, item: QueuedTask) -> None:
         del self._active[item]
+        self._loop.plan(0)
 
     async def _do(self, item: QueuedTask) -> None:
         outcome = await self._attempt(item, self._handlers[item.name])
@@ -233,10 +245,7 @@ def handlers() -> Mapping[str, Handler]:
 UNKNOWN_HOURS = 24
 
 
-async def _sweep_queue(queue: Queue) -> str:
+async def sweep_queue(queue: Queue) -> str:
+    """Remove old background tasks, and end those that no worker has a handler for."""
     dead = await queue.dead_letter_unknown(handlers().keys(), UNKNOWN_HOURS)
     return f"{await queue.sweep()} removed, {dead} unknown"
-
-
-# Remove old background tasks, and end those that no worker has a handler for.
-JOB = Job("sweep_queue", HOUR, lambda services: _sweep_queue(services.queue))

@@ -57,14 +57,6 @@ class RecentProject(TypedDict):
     email_addr: str
 
 
-class AuditMisfit(TypedDict):
-    """Where the chain of the audit log does not hold. ``id`` is None where a row is missing; definitions 64 have the reasons."""
-
-    id: int | None
-    position: int
-    reason: str
-
-
 class ReplicaHealth(TypedDict):
     """``last_transaction``: seconds since the last one of the primary that it has, also where nothing was committed since."""
 
@@ -74,7 +66,10 @@ class ReplicaHealth(TypedDict):
 
 
 class DatabaseHealth(TypedDict):
-    """Settings and load of PostgreSQL, and what waits; times are in seconds."""
+    """Settings and load of PostgreSQL, and what waits; times are in seconds.
+
+    ``comparison_failure`` says where the first of the ``comparisons_failed`` is, and why.
+    """
 
     version: int
     max_connections: int
@@ -91,8 +86,12 @@ class DatabaseHealth(TypedDict):
     admins: int
     queue_dead: int
     queue_waits: float
-    mail_dead: int
+    mail_refused: int  # addresses in the last day
+    mail_delayed: int
+    mail_error: str
     mail_held: int
+    comparisons_failed: int
+    comparison_failure: str | None
     last_backup: float | None
     first_project: float | None
 

@@ -20,8 +20,8 @@ from crowdd.kernel.errors import UnavailableError
 from crowdd.sched import event_statements
 
 SOON = 0.05  # seconds after a notification; events of this time are numbered together
-LOOK = 2.0  # seconds between polls without a notification
-LOOKS_PER_CENSUS = 30  # polls between two searches for projects that became complete without an event
+LOOK = 10.0  # seconds between polls without a notification
+LOOKS_PER_CENSUS = 6  # polls between two searches for projects that became complete without an event
 
 log = Logger()
 

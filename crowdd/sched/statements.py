@@ -230,6 +230,11 @@ async def retry_items(db: Database, ids: Sequence[int]) -> list[int]:
     return await _change_each(db, changes, "state IN ('dead', 'cancelled')", ids)
 
 
+async def discard_item(db: Database, item_id: int) -> bool:
+    """Counts an item that is dead as cancelled; False for others."""
+    return bool(await _change_each(db, "state = 'cancelled'", "state = 'dead'", [item_id]))
+
+
 async def _change_each(db: Database, changes: str, where: str, ids: Sequence[int]) -> list[int]:
     """Locks the items in one order, so that two who change the same ones never wait for each other."""
     rows = await db.fetch(
@@ -407,3 +412,31 @@ async def _all(db: Database, function: str, days: int) -> int:
         gone += int(row["n"])
         if row["n"] < CHUNK:
             return gone
+
+
+FOLDED_AT_ONCE = 5000
+
+
+async def fold_counters(db: Database, maximum: int = FOLDED_AT_ONCE) -> int:
+    """Folds appended counters and evidence, and lets old days go, in short transactions; how many rows were folded."""
+    folded = await _fold_evidence(db)
+    while (n := await _count(db, "SELECT fold_stats(clock(), %(maximum)s) AS n", maximum)) > 0:
+        folded += n
+        if n < maximum:
+            break
+    while await _count(db, "SELECT expire_days(clock(), %(maximum)s) AS n", maximum) == maximum:
+        pass
+    return folded
+
+
+async def _fold_evidence(db: Database) -> int:
+    """What completed tasks teach about volunteers (definitions 54), project by project."""
+    folded = 0
+    for row in await db.fetch("SELECT projects_to_fold() AS id"):
+        count_row = await one(db, "SELECT fold_evidence(%(project)s) AS n", {"project": row["id"]})
+        folded += int(count_row["n"])
+    return folded
+
+
+async def _count(db: Database, sql: str, maximum: int) -> int:
+    return int((await one(db, sql, {"maximum": maximum}))["n"])

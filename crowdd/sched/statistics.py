@@ -12,9 +12,9 @@ import attrs
 from twisted.logger import Logger
 
 from crowdd.database.access import Database, Transactions
-from crowdd.features.statistics import statements as statistics_statements
 from crowdd.sched import check_statements
-from crowdd.sched.job import DAY, Job
+from crowdd.sched import statements as sched_statements
+from crowdd.sched.job import MINUTE, Job
 from crowdd.sched.rows import CounterDifference
 
 log = Logger()
@@ -126,7 +126,8 @@ def _differences(check: Check, rows: Sequence[CounterDifference], repaired: set[
     return listed
 
 
-async def _check(checking: Checking) -> str:
+async def check_counters(checking: Checking) -> str:
+    """Recount every counter, correct the wrong ones and log each correction."""
     difference_count = 0
     async for difference in checking.run(repair=True):
         log.warn("counter corrected: {sentence}", sentence=difference.sentence())
@@ -134,13 +135,9 @@ async def _check(checking: Checking) -> str:
     return f"{difference_count} differences"
 
 
-# Recount every counter, correct the wrong ones and log each correction.
-CHECK_COUNTERS_JOB = Job("check_counters", DAY, lambda services: _check(services.checking))
-
-
 async def _fold(db: Database) -> str:
-    return f"{await statistics_statements.fold_counters(db)} rows"
+    return f"{await sched_statements.fold_counters(db)} rows"
 
 
 # Fold appended counters, so that reading them stays cheap.
-FOLD_COUNTERS_JOB = Job("fold_counters", 2, lambda services: _fold(services.db))
+FOLD_COUNTERS_JOB = Job("fold_counters", 5 * MINUTE, lambda house: _fold(house.base.db), pause=2)

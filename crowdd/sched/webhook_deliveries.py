@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import attrs
 from cryptography.exceptions import InvalidTag
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
@@ -17,26 +17,20 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.core.base import Base
 from crowdd.core.change_notifier import ANY, ChangeNotifier
 from crowdd.core.outbound.client import Outgoing
 from crowdd.core.secrets import Secrets
 from crowdd.database.access import Database, Transactions
 from crowdd.database.locks import Leadership
-from crowdd.features.webhooks import statements as webhook_statements
-from crowdd.features.webhooks.webhooks import Webhooks, decrypted, encrypted
 from crowdd.kernel.concurrency.timing import PollLoop, deadline
 from crowdd.kernel.config.outbound import WebhookSettings
 from crowdd.kernel.errors import RefusedTargetError, UnavailableError, UnreachableError
-from crowdd.kernel.reactor import IReactor, epoch_seconds
 from crowdd.kernel.values import Values
 from crowdd.sched import event_statements, webhook_messages, webhook_retries
 from crowdd.sched.event_statements import Attempt, DueDelivery
-from crowdd.sched.job import HOUR, Job
-from crowdd.sched.webhook_messages import AttemptOutcome, Message
+from crowdd.sched.webhook_messages import AttemptOutcome, Message, decrypted, encrypted
 from crowdd.sched.webhook_retries import DeliveryFailure, room
-
-if TYPE_CHECKING:
-    from crowdd.services import Services
 
 log = Logger()
 
@@ -48,26 +42,22 @@ _UNREADABLE = "The webhook's secret cannot be read any more. Create a new one."
 SendMail = Callable[[Database, str, str, Values, str], Awaitable[Any]]
 
 
+@attrs.frozen(eq=False)
 class Deliveries:
     """``seconds`` is the time of day (epoch), ``chance`` draws from 0 to 1, ``send_mail`` is ``mail.send``."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        outgoing: Outgoing,
-        secrets: Secrets,
-        settings: WebhookSettings,
-        seconds: Callable[[], float],
-        chance: Callable[[], float],
-        send_mail: SendMail,
-    ) -> None:
-        self._db, self._outgoing, self._secrets, self._settings = db, outgoing, secrets, settings
-        self._seconds, self._chance, self._send_mail = seconds, chance, send_mail
+    _db: Transactions
+    _outgoing: Outgoing
+    _secrets: Secrets
+    _settings: WebhookSettings
+    _seconds: Callable[[], float]
+    _chance: Callable[[], float]
+    _send_mail: SendMail
 
     async def adopt(self) -> None:
         """Gives a webhook to projects whose address was set by no way of ours."""
-        for project_id in await webhook_statements.unknown(self._db):
-            await webhook_statements.add(
+        for project_id in await event_statements.list_without_webhook(self._db):
+            await event_statements.add_webhook(
                 self._db, project_id, encrypted(self._secrets, webhook_messages.new_secret(), project_id)
             )
 
@@ -163,22 +153,22 @@ class Deliveries:
 
 
 SOON = 0.05  # seconds after a notification; changes of this time are handled together
-LOOK = 1.0  # seconds between polls of all projects
-LOOKS_PER_ADOPTION = 30
+LOOK = 10.0  # seconds between polls of all projects
+LOOKS_PER_ADOPTION = 3
 FAULT_PAUSE = 60.0
 LAST = 5.0  # seconds that running deliveries have when the server stops; cancelled ones are sent again
 
 
-def deliveries_of(reactor: IReactor, db: Transactions, services: Services) -> Deliveries:
+def deliveries_of(db: Transactions, base: Base) -> Deliveries:
     """What sends the deliveries of a database by its rules."""
     return Deliveries(
         db,
-        services.outgoing,
-        services.secrets,
-        services.settings.webhooks,
-        partial(epoch_seconds, reactor),
+        base.outgoing,
+        base.secrets,
+        base.settings.webhooks,
+        base.shared.seconds,
         random.random,
-        services.mail.send,
+        base.mail.send,
     )
 
 
@@ -308,11 +298,3 @@ class Deliverer(Service):
 def _cancel_all(ends: list[Deferred[None]]) -> None:
     for end in ends:
         end.cancel()
-
-
-async def _sweep_deliveries(webhooks: Webhooks, settings: WebhookSettings) -> str:
-    return f"{await webhooks.prune(settings.log_days, settings.log_rows)} removed"
-
-
-# Remove webhook deliveries that are older than the log keeps.
-JOB = Job("sweep_deliveries", HOUR, lambda services: _sweep_deliveries(services.webhooks, services.settings.webhooks))

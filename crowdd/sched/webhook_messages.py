@@ -2,7 +2,7 @@
 
 Something of a kind happens by ``crowdd.sched.event_statements`` in the transaction that does it, or by a row of
 ``event`` that a function of the database writes. Signatures follow Standard Webhooks (standardwebhooks.com, symmetric
-scheme v1).
+scheme v1); the database keeps the secrets encrypted.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import attrs
 import orjson
 
 from crowdd.core.outbound.client import Response
+from crowdd.core.secrets import Secrets, place
 from crowdd.sched.event_statements import Delivery, DueDelivery
 from crowdd.sched.webhook_retries import DeliveryFailure
 
@@ -205,3 +206,13 @@ def answer_head(reply: Response) -> str:
 
 def _seconds(retry_after: str) -> float:
     return float(retry_after) if re.fullmatch(r"[0-9]{1,6}", retry_after.strip()) else 0.0
+
+
+def encrypted(secrets: Secrets, secret: str, project_id: int) -> bytes:
+    """A project's webhook secret as it is stored; the old one stays where it is when a new one takes its place."""
+    return secrets.encrypt(secret, place("webhook", "secret_encrypted", project_id))
+
+
+def decrypted(secrets: Secrets, value: bytes, project_id: int) -> str:
+    """A project's webhook secret. Raises ``InvalidTag``."""
+    return secrets.decrypt(value, place("webhook", "secret_encrypted", project_id))

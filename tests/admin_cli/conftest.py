@@ -30,13 +30,16 @@ class Crowdctl:
         return self.warm.run(argv, {**self.environment, **more}, self.environment["HOME"], told)
 
     def refused(self, *words: str | Path, status: int = 1, **more: str) -> str:
-        """The one sentence of a command that must fail."""
+        """The one sentence of a command that must fail; the line after it names configuration and database."""
         ended = self(*words, **more)
         assert (ended.status, ended.output) == (status, ""), ended
-        sentence = ended.complaint.splitlines()[-1]
-        assert sentence.startswith("Error: ")
-        assert status == USAGE or len(ended.complaint.splitlines()) == 1, ended.complaint
-        return sentence
+        *before, last = ended.complaint.splitlines()
+        if status == USAGE:
+            assert last.startswith("Error: ")
+            return last
+        assert len(before) == 1 and before[0].startswith("Error: "), ended.complaint
+        assert last.startswith("Configuration: "), ended.complaint
+        return before[0]
 
     def json(self, *words: str | Path, **more: str) -> Any:
         """What a command prints with --json."""

@@ -3,6 +3,8 @@
 import pytest
 import pytest_twisted
 
+from crowdd.kernel.requester import SYSTEM
+
 ADA = ("--name", "ada", "--email", "ada@example.org")
 PASSWORD = ("--password", "a good password")
 
@@ -30,7 +32,7 @@ async def test_key_and_password_of_a_created_administrator_work(serve, crowdctl,
 def test_created_twice_is_one_account(crowdctl, ada, rows):
     again = crowdctl.json("admin", "create", "--name", "ADA", *ADA[2:], "--password", "something else")
     assert (again["id"], again["api_key"], again["created"]) == (ada["id"], ada["api_key"], False)
-    assert audit(rows) == [("cli", "crowdctl", "create")]
+    assert audit(rows) == [("cli", SYSTEM.user_name, "create")]
 
 
 def test_account_that_is_there_becomes_administrator(crowdctl, ada, rows):
@@ -129,4 +131,4 @@ async def test_new_key_ends_the_old_one(serve, crowdctl, ada, rows):
     assert new != ada["api_key"]
     answers = [await served.client(key).get(f"/api/user/{ada['id']}") for key in (ada["api_key"], new)]
     assert ["email_addr" in answer.json() for answer in answers] == [False, True]
-    assert audit(rows)[-1] == ("cli", "crowdctl", "reset_api_key")
+    assert audit(rows)[-1] == ("cli", SYSTEM.user_name, "reset_api_key")

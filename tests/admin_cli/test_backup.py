@@ -147,7 +147,7 @@ class TestThereAndBack:
         key = used.json("user", "reset-api-key", "ada")["api_key"]
         archive.unlink()
         used.json("backup", archive, **PASSPHRASE)
-        done = place.json("restore", archive, **PASSPHRASE)
+        done = place.json("restore", "--yes", archive, **PASSPHRASE)
         assert done["differences"] == [] and done["rows"]["task"] == 20
         for name in ("secret.key", "uploads/project-1/song.ogg", "uploads/project-1/empty.txt"):
             assert (data(place) / name).read_bytes() == (data(used) / name).read_bytes(), name
@@ -183,7 +183,7 @@ class TestThereAndBack:
         finally:
             over.set()
             thread.join()
-        place.json("restore", tmp_path / "b.tar", **PASSPHRASE)
+        place.json("restore", "--yes", tmp_path / "b.tar", **PASSPHRASE)
         (counts,) = fetched(dsn(place), "SELECT count(*) AS n, count(*) FILTER (WHERE side = 'a') AS a FROM pair")
         assert counts["n"] == made["rows"].get("pair", 0) == 2 * counts["a"]
 
@@ -203,7 +203,7 @@ class TestThereAndBack:
         used.json("backup", tmp_path / "b.tar", **PASSPHRASE, **secret)
         assert b"sesame" not in (tmp_path / "b.tar").read_bytes()
         assert (data(used) / "secret.key").read_bytes().strip() not in (tmp_path / "b.tar").read_bytes()
-        done = place.json("restore", tmp_path / "b.tar", **PASSPHRASE)
+        done = place.json("restore", "--yes", tmp_path / "b.tar", **PASSPHRASE)
         assert "[mail]\npassword = sesame-sesame\n" in Path(done["settings"]).read_text()
         assert Path(done["settings"]).stat().st_mode & 0o777 == 0o600
 
@@ -262,14 +262,16 @@ class TestRestoreRefuses:
     """Each before anything is changed."""
 
     def test_a_wrong_passphrase(self, place, archive):
-        assert "passphrase is wrong" in place.refused("restore", archive, CROWDD_BACKUP_PASSPHRASE="another password")
+        assert "passphrase is wrong" in place.refused(
+            "restore", "--yes", archive, CROWDD_BACKUP_PASSPHRASE="another password"
+        )
         assert untouched(place)
 
     def test_a_file_that_is_cut_off(self, place, archive, tmp_path):
         whole = archive.read_bytes()
         for size in (0, 100, 512, 1024, len(whole) // 2, len(whole) - 11_000):
             (tmp_path / "cut").write_bytes(whole[:size])
-            error = place.refused("restore", tmp_path / "cut", **PASSPHRASE)
+            error = place.refused("restore", "--yes", tmp_path / "cut", **PASSPHRASE)
             assert "cut off" in error or "not an archive" in error, (size, error)
         assert untouched(place)
 
@@ -300,25 +302,25 @@ class TestRestoreRefuses:
         changed = bytearray(archive.read_bytes())
         changed[len(changed) // 2] ^= 1
         archive.write_bytes(changed)
-        assert "The archive is damaged" in place.refused("restore", archive, **PASSPHRASE)
+        assert "The archive is damaged" in place.refused("restore", "--yes", archive, **PASSPHRASE)
         assert untouched(place)
 
     @pytest.mark.parametrize(
         ("header", "said"),
         [
-            ({"migrations": [1, 2, 9999]}, "created by a newer crowdd"),
+            ({"migrations": [1, 2, 9999]}, "upgraded by a newer crowdd"),
             ({"postgresql": 990_001}, "The backup needs PostgreSQL 99 or newer (found "),
         ],
     )
     def test_an_archive_of_a_newer_crowdd_or_server(self, place, tmp_path, header, said):
         target = written(tmp_path / "newer", {"migrations": [1], "postgresql": 150_000, "rows": {}, **header})
-        assert said in place.refused("restore", target, **PASSPHRASE)
+        assert said in place.refused("restore", "--yes", target, **PASSPHRASE)
         assert untouched(place)
 
     def test_an_archive_of_a_newer_format(self, place, tmp_path, monkeypatch):
         monkeypatch.setattr(backup_archive, "_WITHOUT_STORE", 3)
         target = written(tmp_path / "newer", {})
-        assert "has format 3, but this crowdd reads format 2" in place.refused("restore", target, **PASSPHRASE)
+        assert "has format 3, but this crowdd reads format 2" in place.refused("restore", "--yes", target, **PASSPHRASE)
 
     @pytest.mark.parametrize("name", ["../evil", "uploads/../../evil", "/etc/evil", "uploads/a/b/c/d/e", "lock"])
     def test_an_archive_with_a_file_for_elsewhere(self, name):
@@ -332,14 +334,14 @@ class TestRestoreRefuses:
             backup_archive.verify_archive(out, WORD)
 
     def test_a_database_that_is_not_empty(self, used, place, archive):
-        error = place.refused("restore", archive, CROWDD_DB_DSN=dsn(used), **PASSPHRASE)
+        error = place.refused("restore", "--yes", archive, CROWDD_DB_DSN=dsn(used), **PASSPHRASE)
         assert "The database is not empty" in error and "A restore does not replace data" in error
         assert untouched(place)
 
     def test_a_data_folder_that_is_not_empty(self, place, archive):
         data(place).mkdir()
         (data(place) / "secret.key").write_text("theirs")
-        assert "is not empty. It contains secret.key" in place.refused("restore", archive, **PASSPHRASE)
+        assert "is not empty. It contains secret.key" in place.refused("restore", "--yes", archive, **PASSPHRASE)
         assert (data(place) / "secret.key").read_text() == "theirs"
 
     def test_a_folder_in_use(self, used, place, archive):
@@ -348,7 +350,7 @@ class TestRestoreRefuses:
         try:
             assert wait_until(lambda: "flock" in locked(data(place)), 60)
             (data(place) / "lock").write_text(str(held.pid))
-            assert "is used by another crowdd" in place.refused("restore", archive, **PASSPHRASE)
+            assert "is used by another crowdd" in place.refused("restore", "--yes", archive, **PASSPHRASE)
         finally:
             held.kill()
             held.wait()
@@ -381,7 +383,7 @@ def test_snapshots_come_back_and_the_same_content_has_the_same_hash(used, place,
     ledger.close()
     made = used.json("project", "snapshot", "make", "birds")
     used.json("backup", tmp_path / "s.tar", **PASSPHRASE)
-    place.json("restore", tmp_path / "s.tar", **PASSPHRASE)
+    place.json("restore", "--yes", tmp_path / "s.tar", **PASSPHRASE)
     assert place("project", "snapshot", "verify", made["hash"]).status == 0
     assert place.json("check") == [], "the audit log came back whole"
     place.json("jobs", "run", "chain_audit")
@@ -397,7 +399,7 @@ def test_a_restore_that_is_interrupted_leaves_an_empty_place(place, archive):
     with contextlib.closing(psycopg2.connect(dsn(place))) as holder, holder.cursor() as cursor:
         # pg_restore waits here, in the middle of its transaction.
         cursor.execute("CREATE TABLE public.task (id int)")
-        command = [BIN / "crowdctl", "restore", archive]
+        command = [BIN / "crowdctl", "restore", "--yes", archive]
         variables = {**place.environment, **PASSPHRASE}
         with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
             assert wait_until(lambda: waiting(place), 60)
@@ -405,18 +407,18 @@ def test_a_restore_that_is_interrupted_leaves_an_empty_place(place, archive):
             assert process.stderr.read().strip() == "Aborted!"
         holder.rollback()  # not before, or the restore goes on, and may commit before it hears the signal
     assert untouched(place)
-    assert place.json("restore", archive, **PASSPHRASE)["rows"]["task"] == 20
+    assert place.json("restore", "--yes", archive, **PASSPHRASE)["rows"]["task"] == 20
 
 
 def test_a_restore_that_was_killed_after_the_commit_is_finished_by_the_next(place, archive, used):
-    place.json("restore", archive, **PASSPHRASE)
+    place.json("restore", "--yes", archive, **PASSPHRASE)
     stage = data(place) / "restoring"
     stage.mkdir()
     with archive.open("rb") as file:
         (stage / "archive").write_text(backup_archive.verify_archive(file, WORD).id)
     shutil.move(data(place) / "secret.key", stage / "secret.key")
     assert "contains no secret.key" in place.refused("admin", "list")
-    assert place.json("restore", archive, **PASSPHRASE)["rows"]["task"] == 20
+    assert place.json("restore", "--yes", archive, **PASSPHRASE)["rows"]["task"] == 20
     assert [row["name"] for row in place.json("admin", "list")] == ["ada"]
     assert not stage.exists()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.features.operations.server_commands import HIDDEN, public_value
+from crowdd.features.operations.config_commands import public_value
 from crowdd.kernel.config import options
+from crowdd.kernel.config.settings import HIDDEN
 
 
 def test_only_what_was_changed_and_where_it_stands(crowdctl, tmp_path):
@@ -44,7 +45,9 @@ def test_every_setting_that_is_a_secret_is_hidden():
 
 
 def test_settings_that_can_work_and_some_that_cannot(crowdctl):
-    ended = crowdctl("config", "check", CROWDD_MAIL_HOST="mail.example.org", CROWDD_MAIL_SENDER="crowd@example.org")
+    mail = {"CROWDD_MAIL_HOST": "mail.example.org", "CROWDD_MAIL_SENDER": "crowd@example.org"}
+    site = {"CROWDD_HTTP_BASE_URL": "https://crowd.example.org", "CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}
+    ended = crowdctl("config", "check", **mail, **site)
     assert (ended.status, ended.output) == (0, "The settings are valid.\n")
     ended = crowdctl("config", "check", CROWDD_HTTP_BASE_URL="crowd.example", CROWDD_ACCOUNTS_CONFIRM_EMAIL="on")
     assert ended.status == 1

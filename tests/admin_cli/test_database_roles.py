@@ -47,9 +47,9 @@ async def test_the_serving_role_can_do_all_that_a_server_does(roles, serve, crow
     answer = {"project_id": project["id"], "task_id": task["id"], "info": 1}
     assert (await served.client().post("/api/taskrun", json=answer)).status == 200
     assert (await served.client().get("/ready")).status == 200
-    services = served.services.with_database(served.server._background)
-    for job in scheduled(services.settings):
-        await job.work(services)
+    house = served.house.with_database(served.server._pools.background)
+    for job in scheduled(house.base.settings):
+        await job.work(house)
     assert (await key.delete(f"/api/project/{project['id']}")).status == 204
     # An upgrade creates functions and views again; the role reads those, too.
     await deferToThread(_as, owner, "UPDATE definition SET fingerprint = 'of an older version'")

@@ -53,9 +53,19 @@ def test_restored_makes_followers_begin_again(crowdctl, rows):
 
 def test_database_of_a_newer_version(crowdctl, rows):
     rows("INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
-    assert "created by a newer crowdd" in crowdctl.refused("db", "upgrade")
-    assert "created by a newer crowdd" in crowdctl.refused("admin", "list")
+    assert "upgraded by a newer crowdd" in crowdctl.refused("db", "upgrade")
+    assert "upgraded by a newer crowdd" in crowdctl.refused("admin", "list")
     assert "9999 (of a newer version)" in crowdctl("db", "status").output
+
+
+def test_a_migration_that_fails_ends_in_a_sentence(crowdctl, empty):
+    """serve printed the traceback of the failed upgrade."""
+    with contextlib.closing(psycopg2.connect(empty)) as db, db, db.cursor() as cursor:
+        cursor.execute("CREATE TABLE job (other int)")
+    error = crowdctl.refused("db", "upgrade", CROWDD_DB_DSN=empty)
+    assert error == (
+        'Error: Migration 0001_0.1.0 failed: relation "job" already exists. The database is as it was before.'
+    )
 
 
 def test_other_commands_want_the_upgrade_first(crowdctl, empty):

@@ -14,7 +14,12 @@ from crowdd.admin_cli.serve import complaints, healthy
 from crowdd.database.embedded.cluster import wait_until
 from crowdd.kernel.config import load
 
-MAIL = {"CROWDD_MAIL_HOST": "mail.example.org", "CROWDD_MAIL_SENDER": "crowd@example.org"}
+MAIL = {
+    "CROWDD_MAIL_HOST": "mail.example.org",
+    "CROWDD_MAIL_SENDER": "crowd@example.org",
+    "CROWDD_HTTP_BASE_URL": "https://crowd.example.org",
+    "CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1",
+}
 TESTS_ARE_NOT_DURABLE = "PostgreSQL runs with fsync off: a power cut loses the database."
 
 
@@ -39,7 +44,8 @@ def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
     finally:
         server.stop()
     lines = crowdctl("doctor", **MAIL, CROWDD_HTTP_PORT=str(server.port)).output.splitlines()
-    assert lines[2] == f"Problem: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
+    none = "Problem: No server answers at https://crowd.example.org. Start it: twistd crowdd, or crowdctl serve."
+    assert none in lines
 
 
 class OverTls(LiveServer):
@@ -87,6 +93,49 @@ def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):
     )
     assert "1 jobs are overdue, the longest by 2 days." in problems
     assert "The job sweep_keys has failed 3 times in a row: No disk." in problems
+
+
+ADD_MAIL = (
+    "INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, ended, error)"
+    " SELECT clock() - interval '2 hours', n || '@example.org', 'test', 'en', 'x', 'x', 'x', %s, clock(), clock(), %s"
+    " FROM generate_series(1, %s) n"
+)
+
+
+def test_a_mistyped_address_is_advice_and_a_mail_server_that_takes_nothing_a_problem(crowdctl, rows):
+    """One address that somebody mistyped kept doctor, as an alarm, red for two weeks."""
+    crowdctl.json("db", "upgrade")
+    rows(ADD_MAIL, "dead", "550 no such user", 1)
+    one = next(each for each in crowdctl("doctor", "--json").json if each["code"] == "mail_refused")
+    assert not one["wrong"] and "crowdctl mail discard" in one["todo"]
+    rows(ADD_MAIL, "dead", "550 relay access denied", 5)
+    assert "E-mails to 5 addresses could not be delivered in the last day." in wrong(crowdctl)
+    rows("UPDATE mail SET ended = ended - interval '2 days'")
+    assert not [what for what in wrong(crowdctl) if "delivered" in what]
+    rows(ADD_MAIL, "waiting", "554 your address is on a list", 2)
+    delayed = "2 e-mails have waited for over an hour. The mail server says: 554 your address is on a list"
+    assert delayed in wrong(crowdctl)
+
+
+def test_what_was_seen_can_be_put_aside(crowdctl, rows):
+    """doctor can be an alarm only if it stops when its cause was looked at."""
+    crowdctl.json("db", "upgrade")
+    rows(ADD_MAIL, "dead", "550 no", 6)
+    add = "INSERT INTO queue_item (name, arguments, admin, via, state, created, due, error)"
+    rows(f"{add} SELECT 'count', '{{}}', true, 'cli', 'dead', clock(), clock(), 'No disk.' FROM generate_series(1, 2)")
+    codes = {finding["code"] for finding in crowdctl("doctor", "--json").json}
+    assert codes >= {"mail_refused", "tasks_dead"}
+    mails = [str(row["id"]) for row in rows("SELECT id FROM mail")]
+    tasks = [str(row["id"]) for row in rows("SELECT id FROM queue_item WHERE state = 'dead'")]
+    assert crowdctl("mail", "discard", *mails).output == "6 e-mails are deleted.\n"
+    assert crowdctl("queue", "discard", *tasks).output == "2 background tasks are discarded.\n"
+    left = {finding["code"] for finding in crowdctl("doctor", "--json").json}
+    assert not left & {"mail_refused", "tasks_dead"}
+    states = [(row["state"], row["error"]) for row in crowdctl.json("queue", "list")]
+    assert ("cancelled", "No disk.") in states and "dead" not in dict(states)
+    acts = rows("SELECT action, count(*) AS n FROM audit WHERE kind IN ('queue', 'mail') GROUP BY 1")
+    assert [tuple(act.values()) for act in acts] == [("discard", 8)]
+    assert "Only failed background tasks" in crowdctl.refused("queue", "discard", tasks[0])
 
 
 def test_a_database_that_is_away_is_a_finding_too(crowdctl, tmp_path):

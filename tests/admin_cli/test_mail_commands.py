@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+from support.servers.mail_server import MailServer
+
 
 def test_letters_are_written_listed_shown_and_sent_anyway(crowdctl, rows):
-    mail_id = crowdctl.json("mail", "test", "ada@example.org")["id"]
-    assert crowdctl.json("jobs", "run", "send_mail")["words"] == "0 sent, 1 held, 0 failed"
+    off = crowdctl("mail", "test", "ada@example.org")
+    assert off.status == 1 and "is held, because mail is off: set [mail] host and sender" in off.output
+    mail_id = crowdctl.json("mail", "list")[0]["id"]
     (listed,) = crowdctl.json("mail", "list", "--state", "held")
     assert (listed["id"], listed["recipient"], listed["template"]) == (mail_id, "ada@example.org", "test")
     rows("UPDATE mail SET text = %s", "steering \x1b[2J words")
@@ -14,3 +18,33 @@ def test_letters_are_written_listed_shown_and_sent_anyway(crowdctl, rows):
     assert crowdctl.json("mail", "send", str(mail_id))["state"] == "waiting"
     (act,) = rows("SELECT via, action, object_id FROM audit WHERE kind = 'mail'")
     assert tuple(act.values()) == ("cli", "send_again", mail_id)
+
+
+@pytest.fixture
+def mail_server(tmp_path):
+    """One that does not know two of its users."""
+    made = MailServer(tmp_path / "letters", {"gone@example.org": 550, "busy@example.org": 451})
+    yield made
+    made.stop()
+
+
+def test_a_test_says_what_the_mail_server_said(crowdctl, mail_server):
+    """It returned at once with "is waiting to be sent", and the reason of a refusal was lost."""
+    asked = {
+        name: crowdctl("mail", "test", f"{name}@example.org", **mail_server.settings)
+        for name in ("ada", "gone", "busy")
+    }
+    assert [ended.status for ended in asked.values()] == [0, 1, 1]
+    assert "was accepted by the mail server" in asked["ada"].output
+    assert "was refused: 550 No, thank you." in asked["gone"].output
+    assert "was not accepted yet: 451 No, thank you." in asked["busy"].output
+    assert len(mail_server.letters("ada@example.org")) == 1
+    listed = crowdctl.json("mail", "list")
+    assert [row["error"] for row in listed] == ["451 No, thank you", "550 No, thank you", ""]
+    assert "State: dead 550 No, thank you" in crowdctl("mail", "show", str(listed[1]["id"])).output
+
+
+def test_a_mail_server_that_is_away_is_said_so(crowdctl, mail_server):
+    mail_server.stop()
+    ended = crowdctl("mail", "test", "ada@example.org", **mail_server.settings)
+    assert ended.status == 1 and "was not accepted yet: " in ended.output and "no server sends it" not in ended.output

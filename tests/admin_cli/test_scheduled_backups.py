@@ -48,6 +48,7 @@ def folder(tmp_path) -> Path:
     made = tmp_path / "backups"
     made.mkdir()
     (tmp_path / "word").write_text(f"{WORD}\n")
+    (tmp_path / "word").chmod(0o600)
     return made
 
 
@@ -84,7 +85,7 @@ def test_a_second_backup_writes_only_new_files_and_each_comes_back(server, place
     assert {path: path.stat().st_ino for path in before} == before
     third = server.json("backup")
     assert (third["files"], third["new_files"]) == (3, 0)
-    done = place.json("restore", second["path"], **PASSPHRASE)
+    done = place.json("restore", "--yes", second["path"], **PASSPHRASE)
     assert done["files"] == 3 and done["rows"]["task"] == 20
     assert song(place).read_bytes() == old[::-1] and (song(place).parent / "new.ogg").read_bytes() == old
     assert not [problem for problem in doctor(server) if "backup" in problem]
@@ -118,14 +119,14 @@ def test_a_damaged_shared_file_is_refused_and_stored_again_once_it_is_removed(se
     with damaged.open("r+b") as file:
         file.seek(1000)
         file.write(b"\xff\xff")
-    error = place.refused("restore", path, **PASSPHRASE)
+    error = place.refused("restore", "--yes", path, **PASSPHRASE)
     assert "missing or damaged" in error and str(damaged) in error and untouched(place)
     assert "missing or damaged" in server.refused("drill", "--in", tmp_path)
     damaged.unlink()
-    assert "missing or damaged" in place.refused("restore", path, **PASSPHRASE) and untouched(place)
+    assert "missing or damaged" in place.refused("restore", "--yes", path, **PASSPHRASE) and untouched(place)
     assert server.json("backup")["new_files"] == 1
     assert server.json("drill", "--in", tmp_path)["differences"] == []
-    assert place.json("restore", path, **PASSPHRASE)["files"] == 2
+    assert place.json("restore", "--yes", path, **PASSPHRASE)["files"] == 2
     assert not [*tmp_path.glob("crowdd-drill-*")]
 
 
@@ -241,5 +242,5 @@ def test_a_standby_can_be_the_source(used, place, postgres, standby, tmp_path):
     made = used.json("backup", tmp_path / "b.tar", "--dsn", of_it, **PASSPHRASE)
     assert made["rows"]["task"] == 20
     assert fetched(dsn(used), "SELECT count(*) AS n FROM backup WHERE snapshot_at <= clock_timestamp()")[0]["n"] >= 1
-    assert place.json("restore", tmp_path / "b.tar", **PASSPHRASE)["differences"] == []
+    assert place.json("restore", "--yes", tmp_path / "b.tar", **PASSPHRASE)["differences"] == []
     assert fetched(dsn(place), "SELECT description FROM project") == [{"description": "of the primary"}]

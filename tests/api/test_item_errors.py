@@ -123,7 +123,7 @@ DIVIDES = (
 @pytest.mark.parametrize("place", [0, 1, 6, 11])
 @pytest_twisted.ensureDeferred
 async def test_what_only_the_database_refuses_is_traced_to_its_item(stage, served, place):
-    await served.services.db.execute(DIVIDES.format("task"))
+    await served.house.base.db.execute(DIVIDES.format("task"))
     before = len((await stage.owner.get(f"/api/task?project_id={stage.project['id']}&limit=100")).json())
     rows = [stage.task(info={"n": 1}) for _ in range(12)]
     rows[place]["info"] = {"n": 0}
@@ -136,7 +136,7 @@ async def test_what_only_the_database_refuses_is_traced_to_its_item(stage, serve
 
 @pytest_twisted.ensureDeferred
 async def test_an_answer_that_only_the_database_refuses_is_traced_too(stage, served):
-    await served.services.db.execute(DIVIDES.format("task_run"))
+    await served.house.base.db.execute(DIVIDES.format("task_run"))
     answers = [stage.answer(nth, info={"n": 1}) for nth in range(3)]
     answers[2]["info"] = {"n": 0}
     told(await stage.volunteer.post("/api/taskrun", json=answers), 415, "invalid_value", 2)

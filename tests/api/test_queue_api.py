@@ -6,6 +6,7 @@ import pytest_twisted
 from support.checks.shows import shows
 
 from crowdd.kernel.requester import Requester
+from crowdd.sched.feature import Scheduling
 
 
 @shows("queue-cancel", "queue-list", "queue-read")
@@ -13,7 +14,7 @@ from crowdd.kernel.requester import Requester
 async def test_ones_own_work_is_listed_read_and_cancelled(served):
     ada, eve = await served.person("ada"), await served.person("eve")
     who = Requester(user_id=ada.user_id, via="api")
-    ids = [await served.services.queue.add(served.database, "unknown", {"secret": 1}, who) for _ in range(3)]
+    ids = [await served.house[Scheduling].queue.add(served.database, "unknown", {"secret": 1}, who) for _ in range(3)]
     listed = (await ada.get("/api/queue")).json()
     assert [item["id"] for item in listed] == ids[::-1]
     assert [item["id"] for item in (await ada.get(f"/api/queue?last_id={ids[1]}&limit=5")).json()] == ids[:1]

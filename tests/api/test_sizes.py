@@ -367,13 +367,13 @@ async def test_a_large_answer_is_compressed_in_a_thread_and_keeps_its_tag(served
     words = "".join(random.Random(1).choices("abcdefgh", k=200_000))
     await served.project(ada, tasks=1, published=True, info={"x": words})
     threads = []
-    real = type(served.services.people.worker_thread).do_soon
+    real = type(served.house.base.worker_thread).do_soon
 
     async def counted(worker_thread, work, *arguments):
         threads.append(work.__name__)
         return await real(worker_thread, work, *arguments)
 
-    monkeypatch.setattr(type(served.services.people.worker_thread), "do_soon", counted)
+    monkeypatch.setattr(type(served.house.base.worker_thread), "do_soon", counted)
     plain = await served.bare("/api/task/1", "identity")
     packed = await served.bare("/api/task/1", "gzip")
     assert threads == ["_packed"]

@@ -17,7 +17,9 @@ from support.checks.page_contexts import Case
 from crowdd.http.html.frames import page_headers
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
+from crowdd.http.web import FeatureWeb, add_functions
 from crowdd.kernel.languages import Languages
+from crowdd.sched.registry import declared_classes
 
 FILES = StaticFiles.read()
 TEMPLATES = Templates(
@@ -26,6 +28,7 @@ TEMPLATES = Templates(
     base_url="https://pages.crowdd.test",
     languages=Languages.read(),
 )
+add_functions(TEMPLATES, declared_classes(FeatureWeb, "web"))
 
 
 class Server:
@@ -100,14 +103,16 @@ class Gallery:
 
     def __init__(self, page: Any, *, guarded: bool = True) -> None:
         self.page, self.wrong, self.posted = page, list[str](), list[tuple[str, str]]()
-        self._headers = page_headers("n0nce") if guarded else {}
+        self._guarded = guarded
         page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("request", self._look)
 
     def show(self, case: Case) -> Any:
         """Opens the page; a picture that is missing here is not an error."""
-        SERVER.html, SERVER.headers = TEMPLATES.render(case.template, case.context), self._headers
+        inlined = TEMPLATES.inlined if case.template == "project/presenter.html" else None
+        SERVER.html = TEMPLATES.render(case.template, case.context)
+        SERVER.headers = page_headers("n0nce", inlined=inlined) if self._guarded else {}
         SERVER.posted = self.posted
         address = f"{SERVER.url}{urlsplit(case.context['path']).path}"
         while not self._arrives(address):

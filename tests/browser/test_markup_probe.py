@@ -20,6 +20,7 @@ from support.checks.page_reader import Page
 from support.servers.every_page import HTML, Site, every_page
 
 from crowdd.http.html import frames
+from crowdd.http.html.static_files import StaticFiles
 
 # make test looks at each template with hostile words (http/test_templates.py), and in a browser (test_accessibility.py).
 pytestmark = [pytest.mark.browser, pytest.mark.proof]
@@ -28,7 +29,7 @@ PATIENCE = 600.0  # seconds: all pages in one test
 FORMS_THAT_COME_BACK = {"anonymous": 2, "stranger": 3, "owner": 8, "admin": 8}
 TYPED = ("text", "search", "email", "url", "password", "number", "")
 REDISPLAYED = "redisplayed"
-HTTP = Path(frames.__file__).parents[1]
+PACKAGE = Path(frames.__file__).parents[2]
 # What runs, or would when somebody clicks: elements of the canary, handlers, addresses that are scripts.
 _ALIVE = """([mark, html]) => { const document = html === null ? window.document : new DOMParser().parseFromString(html, 'text/html'); return [
     ...[...document.querySelectorAll(`[${mark}]`)].map(e => e.outerHTML.slice(0, 200)),
@@ -193,13 +194,17 @@ def visitor(browser: Any, planted: Planted) -> Iterator[Any]:
         each.close()
 
 
+EARLY = StaticFiles.read().source(*frames.EARLY_SCRIPTS)
+"""The script that a page around a presenter has in itself, as a policy names it."""
+
+
 def strict(policy: str, path: str = "") -> bool:
-    """Whether scripts run by nonce or folder, and nothing in the page by itself. Only a project's card may be framed."""
+    """Whether scripts run by nonce or folder, and in the page by itself only ours. Only a project's card may be framed."""
     framed_by = "*" if path.endswith("/embed") else "'none'"
     rules = dict(rule.split(maxsplit=1) for rule in policy.split("; "))
     scripts = rules.get("script-src", rules["default-src"])
     return (
-        re.fullmatch(r"'nonce-[\w-]{16}'|'none'|[\w.:-]+/static/", scripts) is not None
+        re.fullmatch(r"'nonce-[\w-]{16}'|'none'|[\w.:-]+/static/", scripts.removesuffix(f" {EARLY}")) is not None
         and rules["frame-ancestors"] == framed_by
         and rules["base-uri"] == rules["default-src"] == "'none'"
     )
@@ -208,7 +213,7 @@ def strict(policy: str, path: str = "") -> bool:
 def query_names() -> list[str]:
     """Every name that some handler of pages looks up in the query."""
     names: set[str] = {"_", "q", "lang"}
-    for file in (HTTP / "pages").rglob("*.py"):
+    for file in PACKAGE.rglob("*pages.py"):
         names |= set(re.findall(r"query(?:\.get\(|\[)\s*\"(\w+)\"", file.read_text()))
     return sorted(names)
 

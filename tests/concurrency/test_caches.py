@@ -6,7 +6,7 @@ import pytest
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.kernel.concurrency.cache import CachedValue, ExpiringCache
+from crowdd.kernel.concurrency.cache import Cache
 
 
 class Loads:
@@ -20,36 +20,36 @@ class Loads:
 
 def test_value_is_loaded_once_until_it_is_too_old():
     clock, loads = Clock(), Loads()
-    value = CachedValue(clock, 5, loads)
-    first, second = ensureDeferred(value.get()), ensureDeferred(value.get())
+    value = Cache(clock, 5)
+    first, second = ensureDeferred(value.get("", loads)), ensureDeferred(value.get("", loads))
     assert len(loads.made) == 1
     clock.advance(3)
     loads.made[0].callback("one")
     assert (first.result, second.result) == ("one", "one")
     clock.advance(4.9)
-    assert ensureDeferred(value.get()).result == "one"
+    assert ensureDeferred(value.get("", loads)).result == "one"
     clock.advance(0.1)
-    again = ensureDeferred(value.get())
+    again = ensureDeferred(value.get("", loads))
     loads.made[1].callback("two")
     assert again.result == "two"
 
 
 def test_failure_is_not_kept():
     clock, loads = Clock(), Loads()
-    value = CachedValue(clock, 5, loads)
-    failed = ensureDeferred(value.get())
+    value = Cache(clock, 5)
+    failed = ensureDeferred(value.get("", loads))
     loads.made[0].errback(ValueError("away"))
     with pytest.raises(ValueError, match="away"):
         failed.addErrback(lambda failure: failure).result.raiseException()
-    again = ensureDeferred(value.get())
+    again = ensureDeferred(value.get("", loads))
     loads.made[1].callback("one")
     assert again.result == "one"
 
 
 def test_key_is_remembered_for_its_time():
     clock = Clock()
-    cache = ExpiringCache(clock, 10, 100)
-    cache.add("a")
+    cache = Cache[bool](clock, 10, 100)
+    cache.put("a", True)
     clock.advance(9)
     assert "a" in cache and "b" not in cache
     clock.advance(1)
@@ -57,7 +57,7 @@ def test_key_is_remembered_for_its_time():
 
 
 def test_oldest_keys_make_room_for_new_ones():
-    cache = ExpiringCache(Clock(), 10, 2)
+    cache = Cache[bool](Clock(), 10, 2)
     for key in ("a", "b", "a", "c"):
-        cache.add(key)
+        cache.put(key, True)
     assert ["a" in cache, "b" in cache, "c" in cache] == [True, False, True]

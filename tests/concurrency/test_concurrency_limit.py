@@ -119,7 +119,7 @@ async def test_dear_lists_of_strangers_leave_connections_to_volunteers(served, m
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
     gate, limits = Deferred(), []
-    served.services.slow_reads.turns._seconds = 60.0
+    served.house.base.shared.slow_reads.turns._seconds = 60.0
     select = listing_statements.select
 
     async def held(db: Any, query: Any, who: Any) -> Any:

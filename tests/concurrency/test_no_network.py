@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,12 @@ WITH_NETWORK = {
     "crowdd.features.operations.backup_program": "it reads the database, and no files of users",
 }
 PROGRAMS = sorted(".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("crowdd/**/*program.py"))
+FUNCTIONS = dict(
+    name.split(":")
+    for path in ROOT.glob("crowdd/**/*.py")
+    for name in re.findall(r'"(crowdd[\w.]+program:\w+)"', path.read_text("utf-8"))
+)
+"""Of those that ``isolated`` calls; the others are modules that are run themselves."""
 # Python runs a module of this name at its start. As soon as the process is bounded, it does what a program that was taken over
 # would do.
 SPY = """
@@ -41,7 +49,7 @@ def send():
         made.sendto(b"x", ("127.0.0.1", UDP))
 
 def see(frame, event, argument):
-    if event == "return" and frame.f_code.co_name == "bound_process" and frame.f_code.co_filename.endswith("isolated.py"):
+    if event == "return" and frame.f_code.co_name == "apply" and frame.f_code.co_filename.endswith("isolated.py"):
         sys.setprofile(None)
         tries = [attempt(connect, socket.AF_INET, ("127.0.0.1", TCP)), attempt(send)]
         tries.append(attempt(connect, socket.AF_UNIX, UNIX))
@@ -94,6 +102,10 @@ def listeners(tmp_path: Path) -> Iterator[Listeners]:
         each.close()
 
 
+def as_started(program: str) -> list[str]:
+    return [isolated.__name__, f"{program}:{FUNCTIONS[program]}"] if program in FUNCTIONS else [program]
+
+
 @pytest.mark.parametrize("program", [name for name in PROGRAMS if name not in WITH_NETWORK])
 def test_a_program_that_reads_files_reaches_nothing(program: str, listeners: Listeners, tmp_path: Path) -> None:
     """Each bounds its process before it looks at a file, and before it has threads."""
@@ -104,7 +116,7 @@ def test_a_program_that_reads_files_reaches_nothing(program: str, listeners: Lis
     line = json.dumps({"source": str(tmp_path / "none"), "folder": str(tmp_path), "options": options, "seconds": 60})
     environment_ = environment() | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
     subprocess.run(
-        command(program),
+        command(*as_started(program)),
         input=line.encode() + b"\n",
         capture_output=True,
         env=environment_,
@@ -121,6 +133,10 @@ def test_a_program_that_reads_files_reaches_nothing(program: str, listeners: Lis
 
 def test_the_list_of_programs_with_network_is_current() -> None:
     assert {*WITH_NETWORK} <= {*PROGRAMS} and len(PROGRAMS) > len(WITH_NETWORK) + 5
+    assert {*FUNCTIONS} < {*PROGRAMS} and len(FUNCTIONS) == len(PROGRAMS) - 2
+    modules = {name: import_module(name) for name in FUNCTIONS}
+    assert all(callable(getattr(module, FUNCTIONS[name])) for name, module in modules.items())
+    assert {name for name, module in modules.items() if module.LIMITS.network} == {*WITH_NETWORK}
 
 
 def run(code: str) -> list[str]:
@@ -145,7 +161,7 @@ def test_a_system_that_allows_no_filters_is_told_of_and_the_process_is_bounded_a
     here = isolated.ARCHITECTURES[os.uname().machine]
     assert isolated.refuse(here, [{prctl}])
     print(isolated.is_possible(), isolated.forbid())
-    isolated.bound_process(memory=2_000_000_000)
+    isolated.Limits(memory=2_000_000_000).apply()
     socket.socket().close()
     print(isolated.resource.getrlimit(isolated.resource.RLIMIT_AS)[0])
     """

@@ -9,7 +9,7 @@ import pytest_twisted
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 from twisted.internet.task import Clock
 
-from crowdd.kernel.concurrency.cache import FreshCache, VersionedCache
+from crowdd.kernel.concurrency.cache import Cache
 
 
 class Maker:
@@ -18,7 +18,7 @@ class Maker:
     def __init__(self, maximum: int = 1000) -> None:
         self.clock, self.made = Clock(), 0
         self.waits: Deferred[None] | None = None
-        self.cache: VersionedCache[str] = VersionedCache(self.clock, 1.0, maximum, len)
+        self.cache: Cache[Any] = Cache(self.clock, 1.0, maximum, len)
 
     def ask(self, key: str = "a", version: int = 1, answer: Any = "") -> Deferred[str | None]:
         async def work() -> Any:
@@ -30,10 +30,7 @@ class Maker:
                 raise answer
             return value if answer == "" else answer
 
-        async def asked() -> str | None:
-            return self.cache.find(key, version) or await self.cache.make(key, version, work)
-
-        return ensureDeferred(asked())
+        return ensureDeferred(self.cache.get(key, work, version))
 
 
 @pytest_twisted.ensureDeferred
@@ -175,8 +172,7 @@ class Reader:
     def __init__(self) -> None:
         self.clock, self.committed, self.read = Clock(), 1, 0
         self.waits: Deferred[None] | None = None
-        versions: VersionedCache[int] = VersionedCache(self.clock, 1.0, 1000, lambda value: 1)
-        self.cache: FreshCache[int] = FreshCache(self.clock, versions)
+        self.cache: Cache[int] = Cache(self.clock, 1.0, 1000)
 
     def ask(self, *, knows: bool = True) -> Deferred[int | None]:
         async def work() -> int:
@@ -186,7 +182,7 @@ class Reader:
                 await self.waits
             return value
 
-        return ensureDeferred(self.cache.get("a", self.committed if knows else None, work))
+        return ensureDeferred(self.cache.get("a", work, self.committed if knows else None, fresh=True))
 
     def now(self) -> Any:
         """A value that is there after one turn of the reactor."""

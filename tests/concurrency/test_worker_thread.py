@@ -69,7 +69,7 @@ async def test_large_forms_do_not_wait_for_pictures(served):
     owner = await served.person("owner")
     await served.project(owner)
     free = threading.Event()
-    picture = ensureDeferred(served.services.people.worker_thread.do(free.wait, 60))
+    picture = ensureDeferred(served.house.base.worker_thread.do(free.wait, 60))
     files = {"file": ("tasks.csv", "text/csv", io.BytesIO(b"a\n" + b"1\n" * 200_000))}
     answer = await owner.post("/project/birds/tasks/import?response_format=json", data={"map": "y"}, files=files)
     assert answer.json().get("import"), answer.body

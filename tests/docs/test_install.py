@@ -45,6 +45,10 @@ INSTEAD = {
     "systemctl start postgresql": "pg start",
     "systemctl stop postgresql": "pg stop",
     "systemctl restart postgresql": "pg restart",
+    # Nobody is at a terminal to say yes.
+    "runuser -u crowdd -- crowdctl restore --passphrase-file /etc/crowdd/passphrase /var/backups/crowdd/backup.tar": (
+        "runuser -u crowdd -- crowdctl restore --yes --passphrase-file /etc/crowdd/passphrase /var/backups/crowdd/backup.tar"
+    ),
     # It is there: without it, the test is skipped.
     "apt-get install -y --no-install-recommends pgbackrest": "true",
     # The moment of the test.
@@ -137,7 +141,9 @@ def test_installation_backup_and_restore_work_as_they_are_written(place, tmp_pat
     (tmp_path / "checkout").mkdir()
     wheel = built("wheel", copied(tmp_path / "checkout"), place)
     *install, doctor = commands("install.md", "Production installation")
-    passphrase, backup, _unit, _look, _drill, restore, _postgresql = commands("operations.md", "Backup and restore")
+    passphrase, backup, _unit, _set, _look, _drill, restore, _postgresql = commands(
+        "operations.md", "Backup and restore"
+    )
     moved = """
 stop_unit
 mv /var/lib/crowdd /var/lib/crowdd.before; runuser -u postgres -- dropdb crowdd
@@ -178,15 +184,9 @@ def test_scheduled_backups_and_recovery_to_a_moment_work_as_they_are_written(pla
     (tmp_path / "checkout").mkdir()
     wheel = built("wheel", copied(tmp_path / "checkout"), place)
     *install, _doctor = commands("install.md", "Production installation")
-    passphrase, _backup, unit, look, drill, _restore, _postgresql = commands("operations.md", "Backup and restore")
-    page = (ROOT / "docs/operations.md").read_text("utf-8").partition("### Backups on a schedule\n")[2]
-    ini = page.partition("```ini\n")[2].partition("```")[0]
-    settings = [
-        (name, line)
-        for line in ini.splitlines()
-        if (name := line.partition("=")[0].strip()) in ("dir", "passphrase_file")
-    ]
-    assert len(settings) == 2 and "[backups]" in ini
+    passphrase, _backup, unit, configure, look, drill, _restore, _postgresql = commands(
+        "operations.md", "Backup and restore"
+    )
     setup = commands("operating/point-in-time-recovery.md", "Set up")
     find, moment, *back = commands("operating/point-in-time-recovery.md", "Go back to a moment")
     word = "a good password"
@@ -195,7 +195,7 @@ def test_scheduled_backups_and_recovery_to_a_moment_work_as_they_are_written(pla
             *map(as_run, install),
             as_run(passphrase),
             as_run(unit),
-            *(f"sed -i 's|^#{name} =$|{line.strip()}|' /etc/crowdd/crowdd.conf" for name, line in settings),
+            as_run(configure),
             'run() { runuser -u crowdd -- crowdctl "$@"; }',
             f"(cd /var/lib/crowdd; run admin create --name ada --email ada@example.org --password '{word}')",
             "mkdir /var/lib/birds; cd /var/lib/birds",

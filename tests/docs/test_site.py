@@ -21,7 +21,7 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "reference"
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 CODE = re.compile(r"^```\w*\n(.*?)^```$|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
 # Set by the operator of crowdd, not settings of its own.
-OTHERS = {"CROWDD_CONFIG", "CROWDD_PASSWORD"}
+OTHERS = {"CROWDD_CONFIG"}
 
 sys.path.insert(0, str(DOCS))
 
@@ -97,7 +97,7 @@ def test_every_setting_that_is_named_exists():
         for section, option in re.findall(r"(?<!\w)\[(\w+)\] ([a-z0-9_]+)", line):
             assert (section, option) in known, (named(path), line)
     names = {f"CROWDD_{section}_{option}".upper() for section, option in known} | OTHERS
-    names |= {f"CROWDD_{word}" for word in ("SECTION",)}
+    names |= {f"CROWDD_{word}" for word in ("SECTION",)} | {f"{name}_FILE" for name in names}
     for path in TEXTS:
         shown = re.findall(r"\bCROWDD_[A-Z][A-Z0-9_]*[A-Z0-9]\b", path.read_text("utf-8"))
         assert {*shown} <= names, (named(path), {*shown} - names)

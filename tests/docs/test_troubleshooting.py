@@ -17,7 +17,7 @@ COMMANDS = sorted({*re.findall(r"`crowdctl ([^`]+)`", PAGE), *re.findall(r"^crow
 # There is nothing that they could do here, and they say so.
 REFUSED = {"queue retry <id>", "mail send <id>", "webhook on <project>"}
 # They end with 1 when something is wrong, and here there is: no mail, no backup.
-FINDS = {"doctor", "doctor --json", "doctor --deep"}
+FINDS = {"doctor", "doctor --json", "doctor --deep", "mail test you@example.org"}
 # They say nothing when nothing differs.
 SILENT = {"check", "check --repair"}
 # They ask first.

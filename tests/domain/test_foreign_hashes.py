@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
+
 import pytest
+from twisted.internet.task import Clock
 from werkzeug.security import generate_password_hash
 
 from crowdd.features.accounts import passwords
@@ -18,6 +21,22 @@ def test_a_hash_of_werkzeug_fits_its_password_only(method: str) -> None:
         stored, "The old password"
     )
     assert not passwords.check_foreign_hash(stored, "\ud800")
+
+
+def test_a_hash_of_pybossa_before_2014_fits_and_is_renewed(reactor_passwords: passwords.Passwords) -> None:
+    """werkzeug does not read them any more: HMAC-SHA1 of the password, with the salt as key."""
+    stored = "sha1$Kw6fb2$2c2a05ac0d42e06d0e4f8d1c3a7ec8a3a7a2a1f0"
+    assert passwords.is_foreign_hash(stored) and not passwords.check_foreign_hash(stored, "default")
+    digest = hmac.new(b"Kw6fb2", b"the old password", "sha1").hexdigest()
+    assert passwords.check_foreign_hash(f"sha1$Kw6fb2${digest}", "the old password")
+    assert not passwords.check_foreign_hash(f"sha1$Kw6fb2${digest}", "\ud800")
+    assert reactor_passwords.is_outdated(f"sha1$Kw6fb2${digest}"), "signing in stores another one"
+
+
+@pytest.fixture
+def reactor_passwords() -> passwords.Passwords:
+    """Not started: nothing is hashed."""
+    return passwords.Passwords(Clock())
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import orjson
 import pytest
 import pytest_twisted
 
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.features.signin.passkeys import Challenge, RelyingParty
 from crowdd.kernel.errors import FormError
 
@@ -32,9 +33,9 @@ def test_relying_party_is_the_host_of_the_public_address(base_url, domain, origi
     [(1, 2, "second"), (None, 2, "second"), (1, None, "second"), (1, 1, "prove")],
 )
 @pytest_twisted.ensureDeferred
-async def test_challenge_of_another_person_or_purpose_is_refused(services, made_for, asked_for, purpose):
+async def test_challenge_of_another_person_or_purpose_is_refused(house, made_for, asked_for, purpose):
     """Somebody who owes a second factor must not give that of another account."""
-    factors = services.people.second_factors
+    factors = house[SigninFeature].second_factors
     challenge = await factors.passkeys.challenge("second", made_for)
     with pytest.raises(FormError) as refused:
         await factors.check_passkey(CREDENTIAL, challenge, purpose, asked_for)
@@ -42,8 +43,8 @@ async def test_challenge_of_another_person_or_purpose_is_refused(services, made_
 
 
 @pytest_twisted.ensureDeferred
-async def test_challenge_ends_after_five_minutes(services, pool):
-    factors = services.people.second_factors
+async def test_challenge_ends_after_five_minutes(house, pool):
+    factors = house[SigninFeature].second_factors
     challenge = await factors.passkeys.challenge("signin", None)
     await pool.execute("UPDATE clock_shift SET ahead = ahead + interval '6 minutes'")
     with pytest.raises(FormError) as refused:

@@ -22,6 +22,7 @@ from crowdd.http.edge.rate_limits import Window
 from crowdd.kernel.reactor import SteadySeconds, epoch_seconds, keep_steady
 from crowdd.sched import statements as sched_statements
 from crowdd.sched import statements as stored_clock
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Job, wait_after
 from crowdd.sched.job_runner import JobRunner
 
@@ -135,7 +136,7 @@ def own_server_with_clock(dsn, tmp_path):
         server.stop()
 
 
-async def ring(services):
+async def ring(house):
     return "done"
 
 
@@ -143,27 +144,27 @@ class TestJobs:
     job = Job("ring", HOUR, ring)
 
     @pytest_twisted.async_yield_fixture
-    async def runner(self, services, settings):
+    async def runner(self, house, settings):
         session = base.make_pool(reactor, settings, size=1)
         await session.start()
-        yield JobRunner(reactor, session, [self.job], lambda job: job.work(services))
+        yield JobRunner(reactor, session, [self.job], lambda job: job.work(house))
         await session.close()
 
     @pytest_twisted.ensureDeferred
-    async def test_a_job_that_ran_tomorrow_runs_again_today(self, runner, services):
+    async def test_a_job_that_ran_tomorrow_runs_again_today(self, runner, house):
         await runner.run(self.job, force=True)
-        await move(services.db, days=1)
+        await move(house.base.db, days=1)
         await runner.run(self.job, force=True)
         assert (await runner.run(self.job)).state == "early"
-        await move(services.db, days=-1)
-        assert (await sched_statements.list_first_waits(services.db, {"ring": HOUR}))["ring"] <= HOUR
+        await move(house.base.db, days=-1)
+        assert (await sched_statements.list_first_waits(house.base.db, {"ring": HOUR}))["ring"] <= HOUR
         assert (await runner.run(self.job)).state == "done"
         assert (await runner.run(self.job)).state == "early", "not over and over"
 
     @pytest_twisted.ensureDeferred
-    async def test_a_run_during_which_the_clock_was_set_back_ends_in_order(self, runner, services):
+    async def test_a_run_during_which_the_clock_was_set_back_ends_in_order(self, runner, house):
         begun = await sched_statements.begin_job(runner._session, "ring", HOUR, True)
-        await move(services.db, hours=-1)
+        await move(house.base.db, hours=-1)
         end = {"outcome": "done", "words": "", "wait": HOUR, "logged": True}
         assert await sched_statements.end_job(runner._session, "ring", begun, **end) == 0
         assert (await runner.run(self.job)).state == "early"
@@ -174,12 +175,12 @@ class TestJobs:
 
 
 @pytest_twisted.ensureDeferred
-async def test_what_waits_for_tomorrow_waits_as_long_as_it_would_have(services):
-    db = services.db
+async def test_what_waits_for_tomorrow_waits_as_long_as_it_would_have(house):
+    db = house.base.db
     assert await stored_clock.follow_clock(db) == 0
     await move(db, days=1)
     assert await stored_clock.follow_clock(db) == 0, "forward is no fault"
-    await services.mail.send(db, "owl@example.org", "test", {}, "en")
+    await house.base.mail.send(db, "owl@example.org", "test", {}, "en")
     await db.execute("UPDATE mail SET state = 'waiting', due = clock() + interval '10 minutes'")
     await db.execute(
         "INSERT INTO queue_item (name, arguments, admin, via, created, due, state)"
@@ -202,10 +203,10 @@ async def test_what_waits_for_tomorrow_waits_as_long_as_it_would_have(services):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_small_correction_of_a_time_server_changes_nothing(services):
-    await stored_clock.follow_clock(services.db)
-    await move(services.db, seconds=-8)
-    assert await stored_clock.follow_clock(services.db) == 0
+async def test_a_small_correction_of_a_time_server_changes_nothing(house):
+    await stored_clock.follow_clock(house.base.db)
+    await move(house.base.db, seconds=-8)
+    assert await stored_clock.follow_clock(house.base.db) == 0
 
 
 @pytest_twisted.ensureDeferred
@@ -265,7 +266,7 @@ async def test_work_goes_on_while_the_clock_is_set(served, back):
     assert (await owner.get("/project/birds/stats")).status == 200
     assert (await owner.get("/project/birds/tasks/export?type=task_run&format=json")).status == 200
     assert (await owner.put(f"/api/project/{birds['id']}", json={"description": "later"})).status == 200
-    assert [finding async for finding in served.services.checking.run()] == []
+    assert [finding async for finding in served.house[Scheduling].checking.run()] == []
 
     async def numbered():
         return await one(db, "SELECT count(*) FILTER (WHERE seq IS NULL) FROM event") == 0

@@ -15,14 +15,15 @@ from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
 from crowdd.kernel.requester import SYSTEM
+from crowdd.sched.feature import Scheduling
 
 TESTS = Path(__file__).parents[1]
 
 
 @pytest.mark.proof
 @pytest_twisted.ensureDeferred
-async def test_it_is_given_up_and_others_go_on(services, settings):
-    queue, db = services.queue, services.db
+async def test_it_is_given_up_and_others_go_on(house, settings):
+    queue, db = house[Scheduling].queue, house.base.db
     before = [await queue.add(db, "count", {}, SYSTEM) for _ in range(2)]
     deadly = await queue.add(db, "kill", {}, SYSTEM)
     after = [await queue.add(db, "count", {}, SYSTEM) for _ in range(2)]

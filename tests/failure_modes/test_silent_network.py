@@ -192,7 +192,7 @@ async def test_a_download_does_not_wait_for_ever_to_begin(line, serve, monkeypat
     """Its connections have no limit for a statement, but one for their beginning."""
     crowdd = await serve(CROWDD_DB_DSN=line.dsn)
     line.cut()
-    apart = crowdd.server._apart
+    apart = crowdd.server._pools.apart
     monkeypatch.setattr(apart, "_seconds", 0.5)
     with deadline(reactor, 30, line.mend):
         assert not (await refused(ensureDeferred(apart.transaction(lambda tx: tx.fetch("SELECT 1"))))).uncertain

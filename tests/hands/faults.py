@@ -23,21 +23,33 @@ class Fault:
     says: str
     walks: tuple[int, ...] = (0, 1, 2)  # within which it must be found
 
-    def put(self, source: str) -> str:
-        """The file with the fault. An error where the place is gone: the fault has to be put elsewhere then."""
-        made, count = re.subn(self.place, self.instead, source, count=1, flags=re.DOTALL)
+    def put(self, bundle: str) -> str:
+        """The file with the fault, in its bundle. An error where the place is gone: it has to be put elsewhere then."""
+        before, part, behind = self.parted(bundle)
+        made, count = re.subn(self.place, self.instead, part, count=1, flags=re.DOTALL)
         if count != 1:
             raise LookupError(f"{self.name}: {self.place} is not in {self.file}")
-        return made
+        return before + made + behind
+
+    def parted(self, bundle: str) -> tuple[str, str, str]:
+        """The file in a bundle, with what stands before and behind it; "" for the part of a bundle without it."""
+        if self.file.endswith(".css"):
+            return "", bundle, ""
+        before, begin, rest = bundle.partition(f'add("{self.file}", ')
+        end = re.search(r"\n\}\);\n(?=add\(\"|for \(const path of)", rest)
+        at = end.start() if end else len(rest)
+        return before + begin, rest[:at], rest[at:]
 
     def into(self, context: Any) -> None:
         """Lets a browser get the file with the fault."""
 
         def answer(route: Any) -> None:
             response = route.fetch()
-            route.fulfill(response=response, body=self.put(response.text()))
+            source = response.text()
+            route.fulfill(response=response, body=self.put(source) if self.parted(source)[1] else source)
 
-        context.route(re.compile(re.escape(self.file)), answer)
+        suffix = self.file.rpartition(".")[2]
+        context.route(re.compile(rf"/static/bundles/(?!task)\w+\.{suffix}"), answer)
 
 
 FAULTS: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from babel import Locale
 
-from crowdd.features.questions.answer_words import MAX_ITEMS, alone, answer_keys, asked_keys, in_words, marks_of
+from crowdd.http.html.answer_words import MAX_ITEMS, alone, answer_keys, asked_keys, in_words, marks_of
 
 
 def words(value: object, language: str = "en") -> str:

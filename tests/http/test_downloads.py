@@ -11,6 +11,8 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
+from crowdd.features.exports.feature import ExportsFeature
+
 PART = 100_000
 
 
@@ -35,7 +37,7 @@ async def asking(served, monkeypatch, source) -> socket.socket:
     """A bare connection on which the file of a project has been asked for."""
     owner = await served.person("owner")
     await served.project(owner, tasks=1, published=True)
-    monkeypatch.setattr(type(served.services.exports), "download", lambda self, *about: source.parts())
+    monkeypatch.setattr(type(served.house[ExportsFeature].exports), "download", lambda self, *about: source.parts())
     address = served.server._port.getHost()
     made = socket.create_connection((address.host, address.port))
     made.sendall(b"GET /project/birds/tasks/export?type=task&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")

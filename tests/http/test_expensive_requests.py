@@ -11,6 +11,7 @@ from twisted.internet.task import deferLater
 
 from crowdd.features.tasks import statements as task_statements
 from crowdd.http.edge.fair_share import LARGE_ANSWER, CostlyRequests
+from crowdd.http.steps import LONG_BODY, DelayRefusals, TakeTurn
 from crowdd.kernel.concurrency.throttling import Turns
 
 
@@ -31,7 +32,7 @@ async def waiting(turns: Turns, number: int) -> None:
 
 
 def costly_of(served) -> CostlyRequests:
-    return served.server._site.resource._router._costly
+    return served.step(TakeTurn).costly
 
 
 @shows("limit-costly")
@@ -100,8 +101,7 @@ async def test_many_tasks_at_once_take_turns_and_never_join_a_batch(served, monk
 @shows("limit-costly")
 @pytest_twisted.ensureDeferred
 async def test_forms_of_accounts_take_turns(served):
-    router = served.server._site.resource._router
-    held = router._account_forms = Held()
+    held = served.step(TakeTurn).account_forms = Held()
     client = served.client()
     body = {"email": "ada@example.org", "password": "not the right one"}
     answer = ensureDeferred(client.send_form("/account/signin", body))
@@ -110,3 +110,22 @@ async def test_forms_of_accounts_take_turns(served):
     assert not answer.called
     held.place.callback(None)
     assert (await answer).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_refusals_of_long_bodies_come_one_after_the_other_and_others_do_not_wait(served):
+    """From however many networks: a flood of them kept a processor busy."""
+    delay, owner = served.step(DelayRefusals), await served.person("owner")
+    project = await served.project(owner)
+    held = delay.turns = Held()
+    long = orjson.dumps({"title": "x", "body": "x" * LONG_BODY})
+    strangers = [ensureDeferred(served.client().post("/api/blogpost", data=long)) for _ in range(3)]
+    await waiting(held, 3)
+    assert (await served.client().post("/api/blogpost", json={"title": "x", "body": "x"})).status == 401
+    mine = {"project_id": project["id"], "info": {"text": "x" * LONG_BODY}}
+    assert (await owner.post("/api/task", json=mine)).status == 200
+    held._max_waiting_of_one = 3
+    assert (await served.client().post("/api/blogpost", data=long)).status == 401, "no more bodies are kept"
+    assert not any(stranger.called for stranger in strangers)
+    held.place.callback(None)
+    assert {answer.status for answer in await gatherResults(strangers)} == {401}

@@ -17,6 +17,7 @@ from crowdd.http.edge.fair_share import (
     FairShare,
     PageTurns,
 )
+from crowdd.http.steps import WaitForPageTurn
 from crowdd.kernel.errors import TooManyRequestsError
 
 
@@ -124,7 +125,7 @@ def test_while_volunteers_wait_one_page_is_sent_in_a_turn():
 async def test_requests_for_tasks_and_answers_count_as_long_as_they_are_under_way(served, monkeypatch):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
-    turns, seen = served.server._site.resource._router._pages, []
+    turns, seen = served.step(WaitForPageTurn).turns, []
     run = Connection.run
     monkeypatch.setattr(
         Connection, "run", lambda self, *sql, **named: (seen.append(turns.volunteers), run(self, *sql, **named))[1]
@@ -148,7 +149,7 @@ async def test_requests_for_tasks_and_answers_count_as_long_as_they_are_under_wa
 async def test_a_task_is_given_while_pages_wait_for_their_turn(served):
     project = await served.project(await served.person("owner"), tasks=1, published=True)
     clock = Clock()
-    served.server._site.resource._router._pages = turns = PageTurns(clock)
+    served.step(WaitForPageTurn).turns = turns = PageTurns(clock)
     for _ in range(MAX_PAGES_PER_TURN):
         assert turns.begin(PAGES)
     page = ensureDeferred(served.client().get("/about"))

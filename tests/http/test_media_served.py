@@ -14,6 +14,7 @@ from support.browsers import lock
 from support.checks.shows import shows
 from support.servers import s3
 
+from crowdd.features.media.feature import MediaFeature
 from crowdd.features.media.s3 import PIECE
 
 SIZE = 2 * PIECE + 1000
@@ -21,10 +22,10 @@ SIZE = 2 * PIECE + 1000
 
 async def stored(served: Any, folder: Path, content: bytes, suffix: str = ".mp4", project_id: int = 1) -> str:
     """The address of a media file."""
-    services = served.services
-    key: str = services.media_names.key(project_id, hashlib.sha256(content).hexdigest(), suffix)
+    house = served.house
+    key: str = house[MediaFeature].media_names.key(project_id, hashlib.sha256(content).hexdigest(), suffix)
     (folder / "source").write_bytes(content)
-    await services.media_store.put(key, folder / "source", "video/mp4")
+    await house[MediaFeature].media_store.put(key, folder / "source", "video/mp4")
     return f"/uploads/{key}"
 
 

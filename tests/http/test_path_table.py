@@ -17,12 +17,12 @@ HOT = [
     "/api/taskrun", "/api/task/7", "/api/task/007", "/api/task/newtask", "/api/%74ask/7", "/api/a%2Fb/newtask", "/api/project//newtask",
     "http://elsewhere/api/taskrun", "/api/task/" + "9" * 30, "/api/task", "/api/taskrun/7", "/api/project/7", "/api/result", "/health",
     "/", "/leaderboard/", "/account/signin", "/account/ada/", "/project/birds/", "/project/birds/stats", "/project/birds/tasks/",
-    "/project/category/birds/", "/project/page/stats",
+    "/project/category/birds/", "/project/page/stats", "/project/7/newtask", "/project/birds/tasks/browse",
 ]  # fmt: skip
 OTHERS = [
     "/api", "/api/", "/api/task/7/", "/api/task/x", "/api/task/-7", "/api/task/7.5", "/api/task/",
     "/api/task/%C2%B2", "/api/task/٣", "/api/taskrun/", "/api//",
-    "/api/project/7/newtask/", "/api/project/7/newtask/x", "/xapi/7/newtask", "/project/7/newtask", "/api/project/birds/x",
+    "/api/project/7/newtask/", "/api/project/7/newtask/x", "/xapi/7/newtask", "/project/7/newtask/", "/api/project/birds/x",
     "/API/taskrun", "/api/auth/project/birds/token", "/static/x",
     "/project/new/", "/project/search/", "/account/signin/", "/account/profile/", "/account/page/1",
     "/project/category/stats", "/project/category/tasks/", "/project/birds", "/leaderboard", "/project//",

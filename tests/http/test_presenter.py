@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.checks.shows import shows
 
+from crowdd.features.questions import presenter_contents
 from crowdd.http.html import frames
 
 TASK = "/project/digits/newtask"
@@ -190,30 +191,30 @@ PROJECT: dict[str, Any] = {
     ("kind", "expected"),
     [("newtask", "<p>task</p>"), ("task", "<p>task</p>"), ("tutorial", "<p>how</p>"), ("results", "")],
 )
-def test_the_source_of_each_page(kind: frames.Kind, expected: str) -> None:
-    assert frames.source(PROJECT["info"], kind) == expected
-    assert frames.source({}, kind) == ""
+def test_the_source_of_each_page(kind: presenter_contents.Kind, expected: str) -> None:
+    assert presenter_contents.source(PROJECT["info"], kind) == expected
+    assert presenter_contents.source({}, kind) == ""
 
 
 @shows("presenter-no-secret")
 def test_the_bridge_gets_neither_secrets_nor_sources() -> None:
-    assert frames.record(PROJECT) == {"id": 1, "short_name": "digits", "info": {"sched": "default"}}
-    assert frames.record({"id": 2, "info": None}) == {"id": 2, "info": {}}
+    assert presenter_contents.record(PROJECT) == {"id": 1, "short_name": "digits", "info": {"sched": "default"}}
+    assert presenter_contents.record({"id": 2, "info": None}) == {"id": 2, "info": {}}
     assert PROJECT["info"]["task_presenter"]
 
 
 def test_the_context_of_the_page() -> None:
     about = {"volunteer": 5, "own_count": 4, "rank": 9, "progress": (10, 200), "share": 4}
-    context = frames.page_context("task", PROJECT, task_id=7, info=PROJECT["info"], **about)
+    context = presenter_contents.page_context("task", PROJECT, task_id=7, info=PROJECT["info"], **about)
     assert (context["volunteer"], context["own_count"], context["rank"]) == (5, 4, 9)
     assert context["progress"] == {"done": 10, "total": 200, "share": 4}
     assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (True, False, False)
     assert context["tutorial_seen"] == "tutorial-1"
     guides = {"guided_tutorial": {"edition": 3}, "field_guide": {}}
-    context = frames.page_context("task", PROJECT, info=guides)
+    context = presenter_contents.page_context("task", PROJECT, info=guides)
     assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (True, True, True)
     assert context["tutorial_seen"] == "tutorial-1-3", "another edition is shown again"
-    context = frames.page_context("task", PROJECT, task_id=7, info={})
+    context = presenter_contents.page_context("task", PROJECT, task_id=7, info={})
     assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (False, False, False)
     assert context["task_id"] == 7
-    assert context["record"] == frames.record(PROJECT)
+    assert context["record"] == presenter_contents.record(PROJECT)

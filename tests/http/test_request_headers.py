@@ -76,7 +76,7 @@ def test_cookies_are_parsed_whatever_stands_between_them():
 @pytest_twisted.ensureDeferred
 async def test_api_and_static_files_and_uploads_follow_the_same_rule(served):
     await served.project(await served.person("owner"), tasks=1, published=True)
-    folder = served.services.uploads.folder / "project-1"
+    folder = served.house.base.uploads.folder / "project-1"
     folder.mkdir(parents=True)
     (folder / "birds.png").write_bytes(b"x" * 2000)
     client = served.client()

@@ -97,6 +97,15 @@ def test_brotli_is_made_once_and_kept_for_the_same_content(folder: Path, tmp_pat
     StaticFiles.read(folder).pack()
 
 
+def test_no_further_file_is_compressed_once_the_server_ends(folder: Path, tmp_path: Path) -> None:
+    for name in ("a.js", "b.js", "c.js"):
+        (folder / name).write_text(f"/* {name} */\n" * 100)
+    data, answers = tmp_path / "data", iter((True, False))
+    data.mkdir()
+    StaticFiles.read(folder, data=data).pack(lambda: next(answers))
+    assert len([*data.rglob("*.br"), *folder.rglob("*.br")]) == 1
+
+
 def test_only_the_address_that_names_the_content_may_be_kept(folder: Path) -> None:
     file = StaticFiles.read(folder).lookup("style.css")
     assert file is not None

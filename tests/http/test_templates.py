@@ -25,13 +25,15 @@ from support.checks.page_contexts import (
     project,
     strange,
 )
-from support.checks.page_reader import Page, faults
+from support.checks.page_reader import Page, faults, inlined
 from support.checks.shows import shows
 
 from crowdd.core.text.markdown import to_html
 from crowdd.http.html.rendering import Templates, parse_time
 from crowdd.http.html.static_files import StaticFiles
+from crowdd.http.web import FeatureWeb, add_functions
 from crowdd.kernel.languages import Languages
+from crowdd.sched.registry import declared_classes
 
 NOW = datetime(2025, 11, 20, 21, 50, tzinfo=UTC)
 BASE = "https://crowdd.example"
@@ -40,12 +42,14 @@ EVERY = plain_cases()
 
 def made(**more: object) -> Templates:
     """Templates at a fixed time."""
-    return Templates(StaticFiles.read(), now=lambda: NOW, base_url=BASE, **more)  # type: ignore[arg-type]
+    templates = Templates(StaticFiles.read(), now=lambda: NOW, base_url=BASE, **more)  # type: ignore[arg-type]
+    add_functions(templates, declared_classes(FeatureWeb, "web"))
+    return templates
 
 
 TEMPLATES = made()
 OWN_SCRIPT = re.compile(
-    r"/static/((builder|gallery|guides|presenter|results|review|tables|upload)/[a-z_]+|[a-z_]+|vendor/tus-js-client-[0-9.]+/tus\.min)\.js\?v=\w+"
+    r"/static/((builder|bundles|gallery|guides|presenter|results|review|tables|upload)/[a-z_]+|[a-z_]+|vendor/tus-js-client-[0-9.]+/tus\.min)\.js\?v=\w+"
 )
 
 
@@ -101,7 +105,8 @@ def wrong(case: Case, page: Page) -> list[str]:
 
 def assert_only_text(page: Page, kind: str) -> None:
     """Nothing that hostile words hold has become a part of the page."""
-    scripts = [script.get("src") for script in page.all("script") if not OWN_SCRIPT.fullmatch(script.get("src"))]
+    files = [script for script in page.all("script") if script.text not in inlined()]
+    scripts = [script.get("src") for script in files if not OWN_SCRIPT.fullmatch(script.get("src"))]
     assert scripts == [], kind
     assert not [image for image in page.all("img") if image.get("src") in ("x", "")], kind
     headings = {element.text for element in page.all("h1", "h2", "h3")}
@@ -121,6 +126,18 @@ def test_every_template_has_a_case() -> None:
     framework |= {"project/frame.html", "project/preview.html"}
     pages = {name for name in TEMPLATES.names() if "/_" not in name and not name.endswith("/frame.html")} - framework
     assert pages - {case.template for case in EVERY} == set()
+
+
+def test_a_line_of_a_template_has_120_columns_at_most() -> None:
+    environment = TEMPLATES.environment
+    sources = {name: environment.loader.get_source(environment, name)[0] for name in TEMPLATES.names()}
+    long = [
+        f"{name}:{number} has {len(line)}"
+        for name, source in sources.items()
+        for number, line in enumerate(source.splitlines(), 1)
+        if len(line) > 120
+    ]
+    assert long == []
 
 
 def test_hostile_words_arrive_whole() -> None:

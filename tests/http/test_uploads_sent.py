@@ -24,7 +24,7 @@ SIZE = 10_000_000
 
 def keep(served: Any, size: int = SIZE) -> bytes:
     content = os.urandom(1000) * (size // 1000)
-    folder = served.services.uploads.folder / "project-1"
+    folder = served.house.base.uploads.folder / "project-1"
     folder.mkdir(parents=True)
     (folder / "birds.png").write_bytes(content)
     return content

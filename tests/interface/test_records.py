@@ -75,7 +75,7 @@ async def test_every_attribute_of_the_interface_is_there(served):
 @pytest_twisted.ensureDeferred
 async def test_links_name_the_object_and_its_parents(served):
     _, records = await one_of_each(served)
-    base = served.services.settings.base_url
+    base = served.house.base.settings.base_url
     columns = {"project": "project_id", "task": "task_id"}
     for kind, parents in PARENTS.items():
         record = records[kind]

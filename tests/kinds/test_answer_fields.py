@@ -8,7 +8,17 @@ import pytest
 from support.questions.marked_lists import every_mark
 from support.questions.question_lists import ONE
 
-from crowdd.kinds.answers import MAX_FIELDS, class_of, declared, fits, of_questions, suggest, validate
+from crowdd.kinds.answers import (
+    MAX_FIELDS,
+    class_of,
+    declared,
+    fits,
+    number_of,
+    of_questions,
+    suggest,
+    validate,
+    with_choices,
+)
 
 LABEL = {"name": "species", "at": "/answer", "type": "label", "choices": ["fox", 1, True, None]}
 
@@ -100,6 +110,26 @@ def test_values_fit_their_type(declaration, good, bad):
     assert [value for value in good if not fits(entry, {"deep": [value]})] == []
     assert [value for value in bad if fits(entry, {"deep": [value]})] == []
     assert not fits(entry, {"deep": []}) and not fits(entry, {"deep": {"1": good[0]}})
+
+
+def test_a_choice_is_the_same_in_another_form():
+    (label, labels, boxes, text) = (
+        declared({"answers": {"name": "n", "at": "/n", "type": type_, **more}})[0]
+        for type_, more in (
+            ("label", {"choices": ["Fox", "owl", 1]}),
+            ("labels", {"choices": ["Fox", "owl"]}),
+            ("boxes", {"choices": ["Fox"]}),
+            ("text", {}),
+        )
+    )
+    assert fits(label, {"n": " fox"}) and not fits(label, {"n": "1"}) and with_choices(label, "OWL ") == "owl"
+    assert fits(labels, {"n": ["fox", "OWL"]}) and not fits(labels, {"n": ["fox", "FOX"]})
+    assert with_choices(labels, ["OWL", "fox"]) == ["owl", "Fox"]
+    box = {"x": 0, "y": 0, "width": 1, "height": 1}
+    assert fits(boxes, {"n": [box | {"label": "FOX"}]})
+    assert with_choices(boxes, [box | {"label": "FOX"}, box]) == [box | {"label": "Fox"}, box]
+    assert with_choices(text, " FOX") == " FOX"
+    assert number_of(["fox", "Fox"], "Fox") == 2 and number_of(["fox", "Fox"], "FOX") is None
 
 
 def test_one_area_and_one_line_have_a_field_several_have_none():

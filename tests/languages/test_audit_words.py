@@ -19,7 +19,7 @@ VARIABLE = {
     *("backfill project", "set_password project", "remove_password project", "update site", "test site"),
     *("totp_added user", "totp_removed user", "passkey_added user", "passkey_removed user", "codes_removed user"),
     *("publish snapshot", "hide snapshot", "delete snapshot", "publish_deposit snapshot"),
-    *("send_again mail", "cancel queue", "retry queue", "send_reset_link user"),
+    *("send_again mail", "discard mail", "cancel queue", "retry queue", "discard queue", "send_reset_link user"),
     *(f"{change} {kind}" for change in ("redundancy", "priority", "retire", "reopen") for kind in ("project", "task")),
     *(f"delete {kind.name}" for kind in KINDS.values() if kind.name not in ("projectstats", "user")),
 }

@@ -18,8 +18,8 @@ from crowdd.kernel.languages import FOLDER, NAMES, Languages, Sentence, _, joine
 from crowdd.kernel.languages.update import marked, missing, renewed
 
 TRANSLATED = sorted({*NAMES} - {"en"})
-# How many sentences of the code a catalogue lacks. After a change of words: make i18n, translate, or count here.
-UNTRANSLATED = {"ar": 0, "de": 0, "es": 0, "fr": 0}
+# How many sentences of the code a catalogue lacks. A change may count its own here; none is left at a release.
+UNTRANSLATED = 0
 every_language = pytest.mark.parametrize("code", TRANSLATED)
 
 
@@ -42,7 +42,7 @@ def test_there_is_a_catalogue_for_each_language_but_the_first():
 @every_language
 def test_so_many_sentences_fall_back_to_english(code: str):
     lacking = missing(FOLDER / f"{code}.po", in_code())
-    assert len(lacking) <= UNTRANSLATED[code], f"make i18n, then translate: {lacking}"
+    assert len(lacking) <= UNTRANSLATED, f"make i18n, then translate: {lacking}"
 
 
 def test_what_is_said_in_english_for_want_of_words_is_counted():

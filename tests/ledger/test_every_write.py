@@ -29,12 +29,19 @@ from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
 
 from crowdd.features.results import feature as result_feature
+from crowdd.features.signin.feature import SigninFeature
+from crowdd.features.tasks.barring import BarBody
+from crowdd.features.tasks.changes import RedundancyBody, TaskRetirementBody, WithdrawalBody
+from crowdd.features.tasks.feature import TasksFeature
+from crowdd.features.trust.feature import TrustFeature
+from crowdd.features.trust.gold import GoldChangeBody
 from crowdd.kernel.errors import ForbiddenError, NotFoundError
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.sched import statistics
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.statistics import CHECKS
 
 STEPS = 50
@@ -66,9 +73,9 @@ def do(work: Any) -> Any:
 
 
 class Writes(RuleBasedStateMachine):
-    """A project with a label, an owner, volunteers with and without accounts; the test sets ``services`` and ``ledger``."""
+    """A project with a label, an owner, volunteers with and without accounts; the test sets ``house`` and ``ledger``."""
 
-    services: Any
+    house: Any
     ledger: Ledger
     every: int  # writes between two looks
 
@@ -79,7 +86,7 @@ class Writes(RuleBasedStateMachine):
         self.project = self.ledger.project(tasks=0, published=not drafts)
         owner = self.ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=self.project)
         self.owner = Requester(user_id=owner, user_name="owner")
-        key = encrypted_at_first(self.services.secrets, "secret")
+        key = encrypted_at_first(self.house.base.secrets, "secret")
         self.ledger.run("UPDATE project SET secret_key_encrypted = %(key)s WHERE id = %(p)s", key=key, p=self.project)
         self.declare(label, stops)
         self.ledger.add(self.project, [0.0] * 4, n)
@@ -91,8 +98,8 @@ class Writes(RuleBasedStateMachine):
             {"name": "sure", "at": "/sure", "type": "label"},
         ]
         info = {"answers": fields} | ({"trust": {"min_answers": 2, "confidence": 0.8}} if stops else {})
-        do(self.services.records.change(PROJECT, self.owner, self.project, {"info": info}))
-        do(result_feature.COMPARE_RESULTS_JOB.work(self.services))
+        do(self.house.base.records.change(PROJECT, self.owner, self.project, {"info": info}))
+        do(result_feature.COMPARE_RESULTS_JOB.work(self.house))
 
     def task_at(self, place: int) -> int | None:
         tasks = self.ledger.tasks(self.project)
@@ -117,9 +124,9 @@ class Writes(RuleBasedStateMachine):
         if task := self.task_at(place):
             who = EVERYBODY[name]
             try:
-                do(self.services.contributions.hold(who, self.project, task))
+                do(self.house[TasksFeature].contributions.hold(who, self.project, task))
                 body = {"project_id": self.project, "task_id": task, "info": {"answer": value}}
-                do(self.services.contributions.submit(who, body, None, None))
+                do(self.house[TasksFeature].contributions.submit(who, body, None, None))
             except ForbiddenError as error:
                 assert error.code in ("barred", "duplicate")
 
@@ -129,7 +136,11 @@ class Writes(RuleBasedStateMachine):
         if run and run["user_id"]:
             who = ADMIN if by_admin else Requester(user_id=run["user_id"], unlocked=(DRAFT,))
             self.rewrites(
-                who, lambda body: self.services.records.change(TASK_RUN, who, run["id"], body), run, value, calibration
+                who,
+                lambda body: self.house.base.records.change(TASK_RUN, who, run["id"], body),
+                run,
+                value,
+                calibration,
             )
 
     @rule(name=volunteers, place=places, value=values)
@@ -138,7 +149,9 @@ class Writes(RuleBasedStateMachine):
         if run := self.run_at(place, who):
             self.rewrites(
                 who,
-                lambda body: self.services.contributions.correct(who, run["task_id"], body["info"], None, None),
+                lambda body: self.house[TasksFeature].contributions.correct(
+                    who, run["task_id"], body["info"], None, None
+                ),
                 run,
                 value,
             )
@@ -175,59 +188,65 @@ class Writes(RuleBasedStateMachine):
 
     @rule(name=accounts)
     def withdraws(self, name: str) -> None:
-        do(self.services.changes.withdraw(self.owner, self.project, {"user_id": ACCOUNTS[name].user_id}, False))
+        do(
+            self.house[TasksFeature].changes.withdraw(
+                self.owner, self.project, WithdrawalBody(user_id=ACCOUNTS[name].user_id)
+            )
+        )
 
     @rule(name=accounts, browser=strategies.sampled_from(sorted(BROWSERS)))
     def claims(self, name: str, browser: str) -> None:
         who = ACCOUNTS[name]
-        do(self.services.people.answer_claims.claim(who.user_id, browser, who))
+        do(self.house[SigninFeature].answer_claims.claim(who.user_id, browser, who))
 
     @rule(place=places)
     def deletes_an_answer(self, place: int) -> None:
         run = self.run_at(place)
         if run and run["user_id"]:
             author = Requester(user_id=run["user_id"], unlocked=(DRAFT,))
-            do(self.services.records.delete(TASK_RUN, author, run["id"]))
+            do(self.house.base.records.delete(TASK_RUN, author, run["id"]))
 
     @rule(place=places, aside=strategies.booleans())
     def bars(self, place: int, aside: bool) -> None:
         if run := self.run_at(place):
-            body = {"taskrun_id": run["id"], "set_aside": aside}
-            do(self.services.barring.bar(self.owner, self.project, body))
+            body = BarBody(taskrun_id=run["id"], set_aside=aside)
+            do(self.house[TasksFeature].barring.bar(self.owner, self.project, body))
 
     @rule(place=places)
     def lets_in_again(self, place: int) -> None:
-        if bars := do(self.services.barring.listed(self.owner, self.project)):
-            do(self.services.barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
+        if bars := do(self.house[TasksFeature].barring.listed(self.owner, self.project)):
+            do(self.house[TasksFeature].barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
 
     @rule(n=redundancies, place=places)
     def redundancy(self, n: int, place: int) -> None:
         if task := self.task_at(place):
-            do(self.services.changes.redundancy(self.owner, self.project, {"n_answers": n, "task_ids": [task]}, False))
+            body = RedundancyBody(n_answers=n, task_ids=[task])
+            do(self.house[TasksFeature].changes.redundancy(self.owner, self.project, body))
 
     @rule(place=places, back=strategies.booleans())
     def retires(self, place: int, back: bool) -> None:
         if task := self.task_at(place):
-            do((self.services.changes.reopen if back else self.services.changes.retire)(self.owner, task, {}))
+            changes = self.house[TasksFeature].changes
+            do(changes.reopen(self.owner, task) if back else changes.retire(self.owner, task, TaskRetirementBody()))
 
     @rule(place=places)
     def deletes_a_task(self, place: int) -> None:
         if task := self.task_at(place):
-            do(self.services.records.delete(TASK, self.owner, task))
+            do(self.house.base.records.delete(TASK, self.owner, task))
             self.ledger.add(self.project, [0.0], 2)
 
     @rule(place=places, value=values, change=strategies.booleans())
     def makes_gold(self, place: int, value: Any, change: bool) -> None:
         if task := self.task_at(place):
-            work = self.services.gold.change if change else self.services.gold.make
+            work = self.house[TrustFeature].gold.change if change else self.house[TrustFeature].gold.make
             with suppress(ForbiddenError, NotFoundError):  # it is one already, or none
-                do(work(self.owner, self.project, {"task_id": task, "answer": value}))
+                do(work(self.owner, self.project, GoldChangeBody(task_id=task, answer=value)))
 
     @rule(place=places)
     def ends_gold(self, place: int) -> None:
         if task := self.task_at(place):
             with suppress(NotFoundError):
-                do(self.services.gold.end(self.owner, self.project, task))
+                do(self.house[TrustFeature].gold.end(self.owner, self.project, task))
 
     @rule(label=strategies.sampled_from(LABELS), stops=strategies.booleans())
     def declares(self, label: dict[str, Any], stops: bool) -> None:
@@ -239,7 +258,7 @@ class Writes(RuleBasedStateMachine):
 
     @rule()
     def folds(self) -> None:
-        do(statistics.FOLD_COUNTERS_JOB.work(self.services))
+        do(statistics.FOLD_COUNTERS_JOB.work(self.house))
 
     @rule()
     def publishes(self) -> None:
@@ -276,9 +295,9 @@ class Writes(RuleBasedStateMachine):
     [pytest.param(FEW, 1, id="few"), pytest.param(MANY, 10, id="many", marks=pytest.mark.size)],
 )
 @pytest_twisted.ensureDeferred
-async def test_checks_stay_silent_after_writes_by_every_way(dsn: str, services: Any, number: int, every: int) -> None:
+async def test_checks_stay_silent_after_writes_by_every_way(dsn: str, house: Any, number: int, every: int) -> None:
     ledger = Ledger(dsn)
-    machine = type("WritesHere", (Writes,), {"services": services, "ledger": ledger, "every": every})
+    machine = type("WritesHere", (Writes,), {"house": house, "ledger": ledger, "every": every})
     how = settings(
         max_examples=number,
         stateful_step_count=STEPS,
@@ -288,5 +307,5 @@ async def test_checks_stay_silent_after_writes_by_every_way(dsn: str, services: 
         suppress_health_check=list(HealthCheck),
     )
     await deferToThread(run_state_machine_as_test, machine, settings=how)
-    assert [each.sentence() async for each in services.checking.run()] == []
+    assert [each.sentence() async for each in house[Scheduling].checking.run()] == []
     ledger.close()

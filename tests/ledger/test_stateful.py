@@ -29,7 +29,13 @@ from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
 
 from crowdd.database import schema
+from crowdd.features.exports.feature import ExportsFeature
+from crowdd.features.projects.feature import ProjectsFeature
+from crowdd.features.signin.feature import SigninFeature
+from crowdd.features.tasks.barring import BarBody
+from crowdd.features.tasks.changes import PriorityBody, RedundancyBody, TaskRetirementBody, WithdrawalBody
 from crowdd.features.tasks.contributions import candidate_scan
+from crowdd.features.tasks.feature import TasksFeature
 from crowdd.kernel.errors import ForbiddenError
 from crowdd.kernel.requester import SYSTEM, Requester
 from crowdd.kinds.project import PROJECT
@@ -63,7 +69,7 @@ def do(work):
 
 
 class People(RuleBasedStateMachine):
-    """A project with an owner, six volunteers and two networks; ``services`` and ``ledger`` are set by the test."""
+    """A project with an owner, six volunteers and two networks; ``house`` and ``ledger`` are set by the test."""
 
     @initialize(
         n=redundancies, sched=strategies.sampled_from(schema.list_schedulers()), published=strategies.booleans()
@@ -74,7 +80,8 @@ class People(RuleBasedStateMachine):
         owner = self.ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=self.project)
         self.owner = Requester(user_id=owner, user_name="owner")
         self.ledger.run(
-            "UPDATE project SET secret_key_encrypted = %(key)s", key=encrypted_at_first(self.services.secrets, "secret")
+            "UPDATE project SET secret_key_encrypted = %(key)s",
+            key=encrypted_at_first(self.house.base.secrets, "secret"),
         )
         self.choose(sched)
         self.copies = [Copy(kind) for kind in ("task_run", "task", "result")]
@@ -86,7 +93,7 @@ class People(RuleBasedStateMachine):
 
     def answers(self, who, task):
         body = {"project_id": self.project, "task_id": task, "info": "yes"}
-        return do(self.services.contributions.submit(who, body, None, None))
+        return do(self.house[TasksFeature].contributions.submit(who, body, None, None))
 
     @rule(
         who=volunteers,
@@ -95,7 +102,9 @@ class People(RuleBasedStateMachine):
         order=strategies.sampled_from(ORDERS),
     )
     def asks(self, who, limit, offset, order):
-        work = self.services.contributions.next_tasks(who, self.project, limit, offset, candidate_scan(*order))
+        work = self.house[TasksFeature].contributions.next_tasks(
+            who, self.project, limit, offset, candidate_scan(*order)
+        )
         try:
             handout = do(work)
         except ForbiddenError as error:
@@ -152,13 +161,13 @@ class People(RuleBasedStateMachine):
 
     @rule(account=strategies.sampled_from(ACCOUNTS), browser=strategies.sampled_from(BROWSERS))
     def signs_in(self, account, browser):
-        do(self.services.people.same_person.link(account.user_id, browser.volunteer))
+        do(self.house[SigninFeature].same_person.link(account.user_id, browser.volunteer))
 
     @rule(account=strategies.sampled_from(ACCOUNTS), browser=strategies.sampled_from(BROWSERS))
     def asks_where_both_are_known(self, account, browser):
         both = attrs.evolve(account, volunteer=browser.volunteer)
         try:
-            do(self.services.contributions.next_tasks(both, self.project, 1, 0, candidate_scan("", False)))
+            do(self.house[TasksFeature].contributions.next_tasks(both, self.project, 1, 0, candidate_scan("", False)))
         except ForbiddenError as error:
             assert error.code in ("paused", "barred")
 
@@ -169,14 +178,14 @@ class People(RuleBasedStateMachine):
     @rule()
     def settles(self):
         for _ in range(2):
-            do(self.services.people.same_person.settle())
+            do(self.house[SigninFeature].same_person.settle())
         assert self.ledger.rows("SELECT * FROM same_person WHERE due IS NOT NULL") == []
 
     @rule(who=volunteers, place=places)
     def opens_a_page(self, who, place):
         for task in self.tasks_at(place):
             try:
-                do(self.services.contributions.hold(who, self.project, task))
+                do(self.house[TasksFeature].contributions.hold(who, self.project, task))
             except ForbiddenError as error:
                 assert error.code in ("paused", "barred")
 
@@ -187,7 +196,7 @@ class People(RuleBasedStateMachine):
     def renews(self, who, place):
         for task in self.tasks_at(place):
             try:
-                do(self.services.leases.renew(who, task, None, None))
+                do(self.house[TasksFeature].leases.renew(who, task, None, None))
             except ForbiddenError as error:
                 assert error.code == "barred"
 
@@ -196,21 +205,21 @@ class People(RuleBasedStateMachine):
         runs = self.ledger.rows("SELECT id, user_ip FROM task_run WHERE project_id = %(p)s ORDER BY id", p=self.project)
         if runs:
             run = runs[place % len(runs)]
-            body = {"taskrun_id": run["id"], "network": all_of_them and run["user_ip"] is not None}
-            do(self.services.barring.bar(self.owner, self.project, body))
+            body = BarBody(taskrun_id=run["id"], network=all_of_them and run["user_ip"] is not None)
+            do(self.house[TasksFeature].barring.bar(self.owner, self.project, body))
 
     @rule(place=places)
     def lets_in_again(self, place):
-        bars = do(self.services.barring.listed(self.owner, self.project))
+        bars = do(self.house[TasksFeature].barring.listed(self.owner, self.project))
         if bars:
-            do(self.services.barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
+            do(self.house[TasksFeature].barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
 
     @precondition(lambda self: hasattr(self, "project"))
     @rule(maximum=strategies.integers(0, 3))
     def counts_of_a_network(self, maximum):
         (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
         info = {**row["info"], "counted_per_network": maximum}
-        do(self.services.records.change(PROJECT, self.owner, self.project, {"info": info}))
+        do(self.house.base.records.change(PROJECT, self.owner, self.project, {"info": info}))
 
     @rule()
     def sweeps(self):
@@ -228,36 +237,44 @@ class People(RuleBasedStateMachine):
 
     @rule(n=redundancies, some=strategies.lists(places, max_size=3))
     def redundancy(self, n, some):
-        body = {"n_answers": n, "task_ids": self.tasks_at(*some)}
-        changed = [do(self.services.changes.redundancy(self.owner, self.project, body, dry)) for dry in (True, False)]
+        body = RedundancyBody(n_answers=n, task_ids=self.tasks_at(*some))
+        changed = [
+            do(self.house[TasksFeature].changes.redundancy(self.owner, self.project, body, dry))
+            for dry in (True, False)
+        ]
         assert changed[0].tasks == changed[1].tasks
         assert (changed[0].completed, changed[0].reopened) == (changed[1].completed, changed[1].reopened)
 
     @rule(priority=priorities, some=strategies.lists(places, max_size=3))
     def priority(self, priority, some):
-        body = {"priority_0": priority, "task_ids": self.tasks_at(*some)}
-        do(self.services.changes.priority(self.owner, self.project, body))
+        body = PriorityBody(priority_0=priority, task_ids=self.tasks_at(*some))
+        do(self.house[TasksFeature].changes.priority(self.owner, self.project, body))
 
     @rule(n=redundancies, values=strategies.lists(priorities, min_size=1, max_size=3))
     def imports(self, n, values):
         rows = [{"project_id": self.project, "n_answers": n, "priority_0": p, "info": {}} for p in values]
-        do(self.services.records.create(TASK, self.owner, rows))
+        do(self.house.base.records.create(TASK, self.owner, rows))
 
     @rule(place=places)
     def deletes(self, place):
         for task in self.tasks_at(place):
-            do(self.services.records.delete(TASK, self.owner, task))
+            do(self.house.base.records.delete(TASK, self.owner, task))
 
     @rule(place=places, back=strategies.booleans(), reason=strategies.sampled_from(["retired", "cancelled"]))
     def retires(self, place, back, reason):
         for task in self.tasks_at(place):
-            body = {} if back else {"reason": reason}
-            do((self.services.changes.reopen if back else self.services.changes.retire)(self.owner, task, body))
+            changes = self.house[TasksFeature].changes
+            if back:
+                do(changes.reopen(self.owner, task))
+            else:
+                do(changes.retire(self.owner, task, TaskRetirementBody(reason=reason)))
 
     @rule(who=strategies.sampled_from(WHO[:3]))
     def withdraws(self, who):
-        body = {"user_id": who.user_id}
-        effects = [do(self.services.changes.withdraw(self.owner, self.project, body, dry)) for dry in (True, False)]
+        body = WithdrawalBody(user_id=who.user_id)
+        effects = [
+            do(self.house[TasksFeature].changes.withdraw(self.owner, self.project, body, dry)) for dry in (True, False)
+        ]
         assert effects[0].answers == effects[1].answers
         assert (effects[0].completed, effects[0].reopened) == (effects[1].completed, effects[1].reopened)
 
@@ -276,7 +293,7 @@ class People(RuleBasedStateMachine):
     def choose(self, sched):
         (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
         info = {**row["info"], "sched": sched}
-        do(self.services.records.change(PROJECT, self.owner, self.project, {"info": info}))
+        do(self.house.base.records.change(PROJECT, self.owner, self.project, {"info": info}))
 
     @rule(who=volunteers, place=places, what=strategies.sampled_from(["ask", "answer", "raise", "delete"]))
     def is_killed_in_the_middle(self, who, place, what):
@@ -309,7 +326,7 @@ class People(RuleBasedStateMachine):
     @invariant()
     def copies_are_equal(self):
         """Each step is followed, and what it did not change does not come again."""
-        row = do(self.services.projects.page(f"project{self.owner.user_id}", SYSTEM))
+        row = do(self.house[ProjectsFeature].projects.page(f"project{self.owner.user_id}", SYSTEM))
         for copy in self.copies:
             copy.take(do(self.written(row, copy.kind, copy.cursor)))
             assert copy.rows == source(do(self.written(row, copy.kind, None)))
@@ -318,8 +335,8 @@ class People(RuleBasedStateMachine):
     async def written(self, row, kind, since):
         """The lines of an export."""
         parts = []
-        file = self.services.exports.file(SYSTEM, row, kind, "ndjson", since=since)
-        await self.services.exports.write(file, lambda part, n: parts.append(part))
+        file = self.house[ExportsFeature].exports.file(SYSTEM, row, kind, "ndjson", since=since)
+        await self.house[ExportsFeature].exports.write(file, lambda part, n: parts.append(part))
         return b"".join(parts).splitlines()
 
     def teardown(self):
@@ -327,8 +344,8 @@ class People(RuleBasedStateMachine):
         if not hasattr(self, "project"):
             return
         self.ledger.publish(self.project)
-        for bar in do(self.services.barring.listed(self.owner, self.project)):
-            do(self.services.barring.unbar(self.owner, self.project, bar.id))
+        for bar in do(self.house[TasksFeature].barring.listed(self.owner, self.project)):
+            do(self.house[TasksFeature].barring.unbar(self.owner, self.project, bar.id))
         self.ledger.pass_time(2 * LEASE + 2)
         for n in range(4):
             self.ledger.all_of(self.project, f"c:last{n}", limit=5)
@@ -342,9 +359,9 @@ class People(RuleBasedStateMachine):
 @examples("few")
 @pytest.mark.parametrize("number", [FEW, EXAMPLES], ids=["few", "many"])
 @pytest_twisted.ensureDeferred
-async def test_whatever_people_do(dsn, services, number):
+async def test_whatever_people_do(dsn, house, number):
     ledger = Ledger(dsn)
-    machine = type("PeopleHere", (People,), {"services": services, "ledger": ledger, "dsn": dsn})
+    machine = type("PeopleHere", (People,), {"house": house, "ledger": ledger, "dsn": dsn})
     how = settings(
         max_examples=number,
         stateful_step_count=STEPS,

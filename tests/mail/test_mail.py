@@ -25,10 +25,12 @@ from crowdd.core.mail.message import (
     plain_address,
 )
 from crowdd.features.imports import feature as import_feature
+from crowdd.features.people.feature import PeopleFeature
 from crowdd.kernel.config.outbound import MailSettings
 from crowdd.kernel.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.kernel.languages import Languages
 from crowdd.kernel.requester import Requester
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler
 
 BASE = "https://crowdd.example"
@@ -65,7 +67,9 @@ class Bench:
 
     def mail(self, **more: Any) -> Mail:
         words = {"host": "127.0.0.1", "port": self.port, "tls": "off", "sender": SENDER.address, **more}
-        return Mail(self.pool, LETTERS, SENDER, post(reactor, MailSettings(**words), SENDER.host), 14)
+        return Mail(
+            self.pool, LETTERS, SENDER, post(reactor, MailSettings(**words), SENDER.host), 14, lambda _topic: None
+        )
 
     async def pass_time(self, **more: float) -> None:
         await self.pool.execute("UPDATE clock_shift SET ahead = ahead + %(by)s", {"by": timedelta(**more)})
@@ -204,7 +208,7 @@ async def test_a_refusal_for_good_ends_a_letter_and_one_for_now_delays_it(bench)
     assert await mail.deliver() == Tally(sent=1, failed=2)
     assert await bench.states() == ["dead", "waiting", "sent"]
     rows = await mail.list()
-    assert [row.error for row in rows] == ["", "451 No recipients accepted", "550 No recipients accepted"]
+    assert [row.error for row in rows] == ["", "451 No, thank you", "550 No, thank you"]
     bench.mailbox.refusals = {}
     assert await mail.deliver() == Tally(), "not before its time"
     await bench.pass_time(seconds=75)
@@ -321,23 +325,23 @@ async def test_letters_have_their_time(bench):
 
 
 @pytest_twisted.ensureDeferred
-async def test_who_waits_for_work_that_died_is_told(services, pool):
+async def test_who_waits_for_work_that_died_is_told(house, pool):
     sql = (
         "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted, locale)"
         " VALUES (clock(), 'ada', 'Ada L', 'ada@example.org', '', '', 'de') RETURNING id"
     )
     ada = Requester(user_id=(await pool.fetch(sql))[0]["id"])
 
-    async def run(services: Any, item: Any) -> None:
+    async def run(house: Any, item: Any) -> None:
         raise InvalidValueError("Line 3 is no task.")
 
-    item_id = await services.queue.add(pool, "import_tasks", {}, ada)
+    item_id = await house[Scheduling].queue.add(pool, "import_tasks", {}, ada)
     (settled,) = await worker_on(
-        services, Handler("import_tasks", run, title=import_feature.IMPORT_TASKS_HANDLER.title)
+        house, Handler("import_tasks", run, title=import_feature.IMPORT_TASKS_HANDLER.title)
     ).take()
     await settled
-    (row,) = await services.mail.list()
-    letter = await services.mail.get(row.id)
+    (row,) = await house.base.mail.list()
+    letter = await house.base.mail.get(row.id)
     assert (row.recipient, row.locale, row.template) == ("ada@example.org", "de", "dead_work")
     assert all(words in letter.text for words in ("Ada L", "Import von Aufgaben", str(item_id), "Line 3 is no task."))
     assert "Import von Aufgaben" in letter.subject and "Import von Aufgaben" in letter.html
@@ -345,14 +349,14 @@ async def test_who_waits_for_work_that_died_is_told(services, pool):
 
 @pytest_twisted.ensureDeferred
 async def test_letters_go_with_the_account(served):
-    mail, ada = served.services.mail, await served.person("ada")
+    mail, ada = served.house.base.mail, await served.person("ada")
     for name in ("Ada", "bob"):
         await mail.send(served.database, f"{name}@example.org", "test", {})
 
     async def told(done: int) -> None:
         pass
 
-    await served.services.people.account_deletion.carry_out(ada.user_id, told)
+    await served.house[PeopleFeature].account_deletion.carry_out(ada.user_id, told)
     assert [row.recipient for row in await mail.list()] == ["bob@example.org"]
 
 

@@ -11,6 +11,7 @@ import orjson
 from matrix.example_site import Stage, roles, sees_hidden
 from psycopg2.extras import Json as AsJson
 
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Field, Kind, Write
 from crowdd.kinds.roles import WHOLE_INFO, Role
@@ -122,7 +123,7 @@ async def values_of(stage: Stage) -> list[Value]:
             for number, row_id in enumerate(ids):
                 truth = (await stage["admin"].get(f"/api/{name}/{row_id}")).json()
                 if name == "user":  # no key reads keys of others
-                    accounts = stage.served.services.accounts
+                    accounts = stage.served.house[AccountsFeature].accounts
                     truth["api_key"] = accounts.api_key(await accounts.profile(row_id))
                 fields = KINDS[name].fields
                 values += [Value(KINDS[name], f, row_id, number, truth[f.name], hidden) for f in fields]

@@ -59,7 +59,7 @@ def for_each_requester(check: Check) -> Any:
 
 PAGES = (
     "/", "/project/open/", "/project/second/", "/project/locked/", "/project/open/publish", "/project/open/newtask",
-    "/project/open/results", "/project/open/tutorial", "/account/anna/", "/account/berta/", "/account/dora/",
+    "/project/open/results", "/project/open/tutorial", "/project/open/thanks", "/account/anna/", "/account/berta/", "/account/dora/",
     "/account/owner/", "/account/volunteer/", "/account/profile", "/api/", "/account/page/1", "/account/owner/update",
     "/account/owner/projects", "/account/owner/sessions", "/account/owner/delete",
 )  # fmt: skip

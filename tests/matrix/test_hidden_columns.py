@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from itertools import product
 from typing import Any
 from urllib.parse import quote
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 import pytest_twisted
 from support.addresses import NAMES, statements
@@ -98,6 +102,17 @@ async def test_no_address_tells_a_volunteer_what_is_in_a_hidden_column(served):
                 silent(await browser.get(path, headers=HTML), f"{name} {path} as a page")
 
 
+def content(answer, form):
+    """What a file says, also where it is compressed."""
+    assert answer.status == 200, answer.text
+    if form == "xlsx":
+        archive = zipfile.ZipFile(io.BytesIO(answer.body))
+        return "".join(archive.read(name).decode() for name in archive.namelist())
+    if form == "parquet":
+        return str(pyarrow.parquet.read_table(pyarrow.BufferReader(answer.body)).to_pylist())
+    return answer.text
+
+
 @pytest_twisted.ensureDeferred
 async def test_lists_filters_orders_and_files_do_not_tell_it_either_but_tell_owners(served):
     people, project = await built(served)
@@ -118,6 +133,13 @@ async def test_lists_filters_orders_and_files_do_not_tell_it_either_but_tell_own
         for path in same:
             for headers in ({}, HTML):
                 silent(await people[name].get(path, headers=headers), f"{name} {path} {headers}")
+    at_export = f"/api/project/{project['id']}/export?task=columns"
+    for kind, form in product(("task_run", "result", "consensus"), ("ndjson", "csv", "parquet", "xlsx")):
+        path = f"{at_export}&type={kind}&format={form}"
+        for name in ("ada", "anonymous"):
+            assert SECRET not in content(await people[name].get(path), form), path
+        if kind == "task_run":
+            assert SECRET in content(await owner.get(path), form), path
     # Who may not read it must not find it: neither by a filter nor by words nor by the order.
     for query in (f"info={COLUMN}::{quote(SECRET)} 0".replace(" ", "%20"), f"info={COLUMN}::{SECRET}&fulltextsearch=1"):
         assert (await ada.get(f"/api/task?{at}&all=1&{query}")).json() == [], query

@@ -206,7 +206,8 @@ class Site:
         self.found["blogpost", "unpublished"] = await add(stage["owner"], "blogpost", opened, published=False)
         self.found["announcement", "published"] = await add(stage["admin"], "announcement", 0)
         self.found["announcement", "unpublished"] = await add(stage["admin"], "announcement", 0, published=False)
-        self.found["category", "-"] = stage.rows["category"][0]
+        category = await stage["admin"].post("/api/category", json=self.new("category", "-"))
+        self.found["category", "-"] = category.json()["id"]
         self.found["user", "stranger"], self.found["user", "blocked"] = (
             stage["stranger"].user_id,
             stage.hidden["user"][0],

@@ -16,6 +16,7 @@ from support.factors import prove
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.core.text.words import csv_cell
+from crowdd.features.site.feature import SiteFeature
 from crowdd.kernel.requester import Requester
 
 HTML = {"Accept": "text/html"}
@@ -732,9 +733,9 @@ async def test_people_who_come_on_two_days_are_one_in_the_figure_and_empty_chart
         place.boss = await signed_in(served, "boss")  # the session is two days old
         week = (await place.boss.page("/admin/dashboard/?refresh=1")).json()
         assert week["active_users_last_week"]["series"][0].count(1) == 2
-        assert (await served.services.administration.figures(Requester(user_id=place.key.user_id, admin=True)))[
-            "people"
-        ] == {"users": 1, "anon": 0}
+        assert (
+            await served.house[SiteFeature].administration.figures(Requester(user_id=place.key.user_id, admin=True))
+        )["people"] == {"users": 1, "anon": 0}
         page = Page((await place.boss.get("/admin/dashboard/", headers=HTML)).text)
         figures = {name.text: figure.text for name, figure in zip(page.all("dt"), page.all("dd"), strict=True)}
         assert figures["People with an account who answered"] == "1" and figures["Answers"] == "2"

@@ -24,7 +24,7 @@ async def test_a_page_of_another_site_may_show_the_card_and_nothing_else(served)
     assert "frame-ancestors *" in policy and "script-src" not in policy and "default-src 'none'" in policy
     assert "<script" not in card.text and "<form" not in card.text
     assert "50\u00a0% of the answers needed" in card.text
-    assert f'href="{served.services.settings.base_url}/project/birds/" target="_blank" rel="noopener"' in card.text
+    assert f'href="{served.house.base.settings.base_url}/project/birds/" target="_blank" rel="noopener"' in card.text
     for path in ("/project/birds/", "/project/birds/newtask", "/project/birds/results", "/project/birds/embed/x", "/"):
         other = await served.client().get(path, headers=FOREIGN)
         assert "frame-ancestors *" not in str(other.header("content-security-policy")), path

@@ -14,6 +14,8 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater
 
+from crowdd.features.statistics.feature import StatisticsFeature
+
 STATE, EVENTS = "/project/birds/live", "/project/birds/events"
 SEVERAL = os.environ.get("CROWDD_DAEMON_WORKERS", "1") != "1"  # processes serve
 
@@ -96,7 +98,7 @@ async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served)
     owner, ada = await served.person("owner"), await served.person("ada")
     project = await served.project(owner, tasks=40, published=True, n_answers=1)
     reads = []
-    live = served.services.live
+    live = served.house[StatisticsFeature].live
     live_state, db = live.state, live.db
 
     class Counting:
@@ -155,7 +157,7 @@ async def test_a_draft_that_its_owner_watches_stays_hidden_from_others(served):
     project = await served.project(owner, tasks=1)
     watching = await listen(owner, STATE)
     assert (await watching.next()).data["status"] == "draft"
-    watched = served.server._process_state.broadcast._names["birds"]
+    watched = served.house[StatisticsFeature].broadcast._names["birds"]
     await until(lambda: not watched._throttled.due)
     for client in (served.client(), ada):
         assert (await listen(client, STATE)).status == 404

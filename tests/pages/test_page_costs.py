@@ -168,7 +168,9 @@ class Site:
 async def built(served: Any) -> Site:
     """The address of a page is the first there is."""
     await matrix.build(served)
-    await served.database.execute(BESIDE, {"encrypted": encrypted_at_first(served.services.secrets, "whsec_c2VjcmV0")})
+    await served.database.execute(
+        BESIDE, {"encrypted": encrypted_at_first(served.house.base.secrets, "whsec_c2VjcmV0")}
+    )
     paths = pages(served.routes)
     stand_for = {
         name: [row["v"] for row in await served.database.fetch(sql)] for name, sql in statements(paths).items()

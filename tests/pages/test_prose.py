@@ -173,7 +173,7 @@ async def test_html_that_nobody_reads_is_swept_and_made_again(served):
     ada = await served.person("ada")
     await one_text(served, ada, "# Hello", tasks=1, published=True)
     await served.database.execute("UPDATE rendered_text SET used = used - 31")
-    assert await served.services.prose.sweep() == 1
-    served.services.prose._remembered.clear()
+    assert await served.house.base.prose.sweep() == 1
+    served.house.base.prose._remembered.clear()
     assert "<h3>Hello</h3>" in (await served.client().get("/project/birds/")).text
-    assert await served.services.prose.sweep() == 0
+    assert await served.house.base.prose.sweep() == 0

@@ -132,8 +132,8 @@ async def test_a_logo_is_drawn_again_and_the_one_before_goes(served):
     exif = Image.Exif()
     exif[0x010E] = "a secret place"
     assert (await send_logo(boss, picture((1200, 300), "JPEG", exif=exif), name="Lakes")).json()["status"] == "success"
-    path = served.services.site.row.logo
-    logo_file = served.services.uploads.folder / path
+    path = served.house.base.site.row.logo
+    logo_file = served.house.base.uploads.folder / path
     with Image.open(logo_file) as logo:
         assert (logo.format, logo.size, b"secret" in logo_file.read_bytes()) == ("WEBP", (480, 120), False)
     page = (await served.client().get("/", headers=HTML)).text
@@ -141,11 +141,11 @@ async def test_a_logo_is_drawn_again_and_the_one_before_goes(served):
     for broken in (b"<svg onload='alert(1)'/>", b"GIF89a", b"\x89PNG\r\n\x1a\n" + b"\0" * 50):
         refused = (await send_logo(boss, broken, name="Rivers")).json()
         assert "logo" in refused["form"]["errors"], broken
-    assert served.services.site.row.logo == path and logo_file.exists()
+    assert served.house.base.site.row.logo == path and logo_file.exists()
     await send_logo(boss, picture((40, 40)))
-    assert not logo_file.exists() and served.services.site.row.logo != path
+    assert not logo_file.exists() and served.house.base.site.row.logo != path
     await send_logo(boss, None, remove_logo="y")
-    assert served.services.site.row.logo is None and "/uploads/site" not in (await boss.get("/", headers=HTML)).text
+    assert served.house.base.site.row.logo is None and "/uploads/site" not in (await boss.get("/", headers=HTML)).text
 
 
 @shows("admin-site-texts")
@@ -179,7 +179,7 @@ async def test_texts_are_bounded(served):
     refused = await save(boss, "/admin/site/texts/en", **long, privacy="Fine.")
     assert refused["form"]["errors"].keys() == long.keys()
     assert (await save(boss, "/admin/site/texts/en", headline="two\nlines"))["status"] == "error"
-    assert served.services.site.row.texts == {} and await entries(served) == []
+    assert served.house.base.site.row.texts == {} and await entries(served) == []
 
 
 @shows("admin-site")
@@ -202,15 +202,15 @@ async def test_of_two_administrators_the_second_is_told_of_the_first(served):
     assert len(await entries(served)) == 1
     # With the new version the words that were typed are saved.
     saved = await save(boss, "/admin/site/look", name=second["form"]["name"], version=second["version"])
-    assert saved["status"] == "success" and served.services.site.name() == second["form"]["name"]
+    assert saved["status"] == "success" and served.house.base.site.name() == second["form"]["name"]
 
 
 @pytest_twisted.ensureDeferred
 async def test_another_process_reads_the_settings_when_it_hears_of_a_change(served):
     await served.database.execute("UPDATE site SET name = 'Elsewhere', version = version + 1")
-    assert served.services.site.name() == "crowdd"
+    assert served.house.base.site.name() == "crowdd"
     await served.database.notify("changes", f"another {SITE}")
-    await until(lambda: served.services.site.name() == "Elsewhere")
+    await until(lambda: served.house.base.site.name() == "Elsewhere")
 
 
 @pytest_twisted.ensureDeferred

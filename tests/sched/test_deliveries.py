@@ -18,13 +18,15 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from crowdd import services as domain_module
 from crowdd.core.outbound.client import Outgoing
 from crowdd.core.secrets import Secrets
 from crowdd.database.locks import Leadership
-from crowdd.features.webhooks.webhooks import decrypted
+from crowdd.features.projects.feature import ProjectsFeature
+from crowdd.features.webhooks.feature import WebhooksFeature
+from crowdd.house import build_house
 from crowdd.kernel.requester import SYSTEM
 from crowdd.sched.webhook_deliveries import LOOK, Deliverer, Deliveries
+from crowdd.sched.webhook_messages import decrypted
 from crowdd.sched.webhook_retries import ATTEMPTS
 
 PATIENCE = 60
@@ -41,15 +43,15 @@ class Post:
         outgoing = attrs.evolve(settings.outgoing, allowed_hosts=("127.0.0.1:*",))
         self.settings = attrs.evolve(settings, webhooks=webhooks, outgoing=outgoing)
         self.pool = pool
-        self.services = domain_module.build(reactor, pool, self.settings, SECRETS)
+        self.house = build_house(reactor, pool, self.settings, SECRETS)
         self.ledger = Ledger(settings.db.dsn)
         self.deliveries = self.make()
         self.deliverers: list[Deliverer] = []
 
     def make(self, **settings: Any) -> Deliveries:
         own = attrs.evolve(self.settings.webhooks, **settings)
-        out = self.services.outgoing
-        return Deliveries(self.pool, out, SECRETS, own, reactor.seconds, lambda: 0.5, self.services.mail.send)
+        out = self.house.base.outgoing
+        return Deliveries(self.pool, out, SECRETS, own, reactor.seconds, lambda: 0.5, self.house.base.mail.send)
 
     @property
     def mail(self) -> list[dict[str, Any]]:
@@ -60,7 +62,7 @@ class Post:
         made = Deliverer(
             reactor,
             self.deliveries,
-            self.services.change_notifier,
+            self.house.base.shared.change_notifier,
             Leadership(reactor, self.settings.db.dsn, "deliveries"),
         )
         self.deliverers.append(made)
@@ -85,14 +87,14 @@ class Post:
         before = self.ledger.value("SELECT webhook FROM project WHERE id = %(p)s", p=project)
 
         async def work(tx: Any) -> None:
-            await self.services.webhooks.follow(tx, project, before, url)
+            await self.house[WebhooksFeature].webhooks.follow(tx, project, before, url)
             await tx.execute("UPDATE project SET webhook = %(url)s WHERE id = %(p)s", {"url": url, "p": project})
 
         await self.pool.transaction(work)
 
     async def owned(self, project: int) -> Any:
         name = self.ledger.value("SELECT short_name FROM project WHERE id = %(p)s", p=project)
-        return await self.services.projects.owned(name, SYSTEM)
+        return await self.house[ProjectsFeature].projects.owned(name, SYSTEM)
 
     def happen(self, project: int, count: int = 1, actor: str = "u:5") -> list[int]:
         """So many tasks are completed, and their events numbered."""
@@ -105,11 +107,11 @@ class Post:
 
     def number(self, project: int) -> None:
         self.ledger.value("SELECT number_events(%(p)s, clock())", p=project)
-        self.services.change_notifier.notify(project)
+        self.house.base.shared.change_notifier.notify(project)
 
     def pass_time(self, **length: float) -> None:
         self.ledger.run("UPDATE clock_shift SET ahead = ahead + %(by)s", by=timedelta(**length))
-        self.services.change_notifier.notify(0)
+        self.house.base.shared.change_notifier.notify(0)
 
     def rows(self, project: int) -> list[dict[str, Any]]:
         return self.ledger.rows("SELECT * FROM delivery WHERE project_id = %(p)s ORDER BY id", p=project)
@@ -178,7 +180,7 @@ async def test_an_event_arrives_signed_with_the_keys_of_pybossa(post, receiver):
         "volunteers": [], "consensus": None,
     }  # fmt: skip
     assert (request.path, request.headers["content-type"]) == ("/hook", "application/json")
-    (seen,) = await post.services.webhooks.log(await post.owned(project), SYSTEM)
+    (seen,) = await post.house[WebhooksFeature].webhooks.log(await post.owned(project), SYSTEM)
     assert (seen["state"], seen["response_status_code"], seen["payload"], seen["attempts"]) == (
         "delivered",
         204,
@@ -337,10 +339,10 @@ async def test_after_ten_attempts_it_is_switched_off_and_the_owner_gets_mail_onc
     assert len(receiver.requests) == ATTEMPTS
     receiver.behave = lambda request: 200
     owned = await post.owned(project)
-    assert (await post.services.webhooks.state(owned, SYSTEM))["state"] == "off"
-    await post.services.webhooks.switch_on(owned, SYSTEM)
+    assert (await post.house[WebhooksFeature].webhooks.state(owned, SYSTEM))["state"] == "off"
+    await post.house[WebhooksFeature].webhooks.switch_on(owned, SYSTEM)
     await until(lambda: sorted(seqs(receiver)) == [1, 2, 3])
-    assert await post.services.webhooks.all_failed_again(owned, SYSTEM) == 0
+    assert await post.house[WebhooksFeature].webhooks.all_failed_again(owned, SYSTEM) == 0
     assert {request.path for request in receiver.taken} == {"/hook"} and len(post.mail) == 1
 
 
@@ -374,7 +376,7 @@ async def test_events_in_flight_when_a_receiver_says_410_are_sent_once_it_is_on_
     await until(lambda: not post.webhook(project)["active"] and [r["attempts"] for r in post.rows(project)] == [1] * 3)
     post.happen(project, 2)
     assert post.states(project) == ["waiting"] * 3 and receiver.taken == [] and len(post.mail) == 1
-    await post.services.webhooks.switch_on(await post.owned(project), SYSTEM)
+    await post.house[WebhooksFeature].webhooks.switch_on(await post.owned(project), SYSTEM)
     await until(lambda: sorted(seqs(receiver)) == [1, 2, 3, 4, 5])
     await post.all_sent(project)
     assert post.states(project) == ["delivered"] * 5
@@ -415,7 +417,7 @@ async def test_the_log_says_why(behave, words, post, receiver):
     await deliveries.feed([project])
     (due,) = await deliveries.due(project, 8, [])
     await deliveries.send(due)
-    (seen,) = await post.services.webhooks.log(await post.owned(project), SYSTEM)
+    (seen,) = await post.house[WebhooksFeature].webhooks.log(await post.owned(project), SYSTEM)
     assert words in seen["problem"] and (seen["state"], seen["attempts"]) == ("waiting", 1)
     assert seen["response_status_code"] == (
         behave[0] if isinstance(behave, tuple) else behave if behave == 404 else None
@@ -429,7 +431,7 @@ async def test_refused_addresses_reach_nobody_and_each_leaves_a_line(post, recei
     port = receiver.url.rpartition(":")[2].partition("/")[0]
     outgoing = Outgoing(reactor, [])
     strict = Deliveries(
-        post.pool, outgoing, SECRETS, post.settings.webhooks, reactor.seconds, lambda: 0.5, post.services.mail.send
+        post.pool, outgoing, SECRETS, post.settings.webhooks, reactor.seconds, lambda: 0.5, post.house.base.mail.send
     )
     for url, words in REFUSED.items():
         if ".example" in url and "@" not in url and words not in ("web port", "port", "longer", "control"):
@@ -440,8 +442,10 @@ async def test_refused_addresses_reach_nobody_and_each_leaves_a_line(post, recei
         await strict.feed([project])
         (due,) = await strict.due(project, 8, [])
         await strict.send(due)
-        (seen, *_) = await post.services.webhooks.log(await post.owned(project), SYSTEM, only="waiting")
-        tried = (await post.services.webhooks.delivery(await post.owned(project), SYSTEM, due.id))["attempts_made"]
+        (seen, *_) = await post.house[WebhooksFeature].webhooks.log(await post.owned(project), SYSTEM, only="waiting")
+        tried = (await post.house[WebhooksFeature].webhooks.delivery(await post.owned(project), SYSTEM, due.id))[
+            "attempts_made"
+        ]
         assert len(tried) == 1 and words in tried[0]["problem"], url
         assert seen["response_status_code"] is None
     assert receiver.requests == []
@@ -492,8 +496,13 @@ async def test_one_process_delivers_and_another_goes_on_when_it_dies(post, recei
 async def test_two_secrets_sign_for_a_day_after_a_change(post, receiver):
     project = await post.project(receiver.url, 9)
     old = post.secret(project)
-    new = await post.services.webhooks.rotate(await post.owned(project), SYSTEM)
-    assert new == post.secret(project) == await post.services.webhooks.secret(await post.owned(project), SYSTEM) != old
+    new = await post.house[WebhooksFeature].webhooks.rotate(await post.owned(project), SYSTEM)
+    assert (
+        new
+        == post.secret(project)
+        == await post.house[WebhooksFeature].webhooks.secret(await post.owned(project), SYSTEM)
+        != old
+    )
     post.start()
     post.happen(project)
     await until(lambda: len(receiver.taken) == 1)
@@ -516,14 +525,16 @@ async def test_a_test_is_sent_at_any_time_and_once(post, receiver):
     post.pass_time(seconds=6)
     await until(lambda: post.webhook(project)["failures"] == 2)
     owned = await post.owned(project)
-    await post.services.webhooks.ping(owned, SYSTEM)
+    await post.house[WebhooksFeature].webhooks.ping(owned, SYSTEM)
     await until(lambda: post.states(project) == ["waiting", "failed"])
     receiver.behave = lambda request: 200
-    ping = await post.services.webhooks.ping(owned, SYSTEM)
+    ping = await post.house[WebhooksFeature].webhooks.ping(owned, SYSTEM)
     await post.all_sent(project)  # what waited goes too: the receiver is back
     assert [request.json["event"] for request in receiver.taken] == ["ping", "task_completed"]
     assert receiver.taken[0].json["sequence"] is None
-    assert (await post.services.webhooks.delivery(owned, SYSTEM, ping))["message_id"] == f"ping_{project}_{ping}"
+    assert (await post.house[WebhooksFeature].webhooks.delivery(owned, SYSTEM, ping))[
+        "message_id"
+    ] == f"ping_{project}_{ping}"
 
 
 @shows("delivery-log")
@@ -537,17 +548,17 @@ async def test_what_happened_before_the_address_is_sent_when_it_is_asked_for(pos
     await post.all_sent(project)
     assert seqs(receiver) == [4]
     owned = await post.owned(project)
-    assert (await post.services.webhooks.state(owned, SYSTEM))["n_missed"] == 3
-    assert await post.services.webhooks.backfill(owned, SYSTEM) == 3
+    assert (await post.house[WebhooksFeature].webhooks.state(owned, SYSTEM))["n_missed"] == 3
+    assert await post.house[WebhooksFeature].webhooks.backfill(owned, SYSTEM) == 3
     await until(lambda: len(receiver.taken) == 4)
     assert sorted(seqs(receiver)) == [1, 2, 3, 4] and receiver.taken[-1].path == "/hook"
-    assert await post.services.webhooks.backfill(owned, SYSTEM) == 0
+    assert await post.house[WebhooksFeature].webhooks.backfill(owned, SYSTEM) == 0
     await post.address(project, None)
     post.happen(project, 2)
     await post.address(project, receiver.url)
     post.happen(project)
     await until(lambda: seqs(receiver)[4:] == [7])
-    assert await post.services.webhooks.backfill(await post.owned(project), SYSTEM) == 2
+    assert await post.house[WebhooksFeature].webhooks.backfill(await post.owned(project), SYSTEM) == 2
     await until(lambda: sorted(seqs(receiver)) == [1, 2, 3, 4, 5, 6, 7])
 
 
@@ -559,7 +570,7 @@ async def test_one_and_a_range_are_sent_again(post, receiver):
     post.happen(project, 5)
     await until(lambda: len(receiver.taken) == 5)
     await post.all_sent(project)
-    owned, webhooks = await post.owned(project), post.services.webhooks
+    owned, webhooks = await post.owned(project), post.house[WebhooksFeature].webhooks
     await webhooks.again(owned, SYSTEM, post.rows(project)[0]["id"])
     await until(lambda: len(receiver.taken) == 6)
     post.ledger.run("DELETE FROM delivery WHERE seq = 3")  # the log does not keep it any more
@@ -601,7 +612,7 @@ async def test_the_log_is_bounded_in_time_and_rows(post, receiver):
     receiver.behave = lambda request: 500
     post.happen(project)
     await until(lambda: (last := post.rows(project)[-1])["seq"] == 10 and last["attempts"] == 1)
-    assert await post.services.webhooks.prune(30, 4) == 5
+    assert await post.house[WebhooksFeature].webhooks.prune(30, 4) == 5
     deliveries = [(row["seq"], row["state"]) for row in post.rows(project)]
     assert deliveries == [(6, "delivered"), (7, "delivered"), (8, "delivered"), (9, "delivered"), (10, "waiting")]
     assert post.ledger.value("SELECT count(*) FROM delivery_attempt WHERE project_id = %(p)s", p=project) == 5
@@ -642,6 +653,6 @@ async def test_a_secret_that_cannot_be_read_is_said_in_the_log(post, receiver):
     await post.deliveries.feed([project])
     (due,) = await post.deliveries.due(project, 8, [])
     await post.deliveries.send(due)
-    (seen,) = await post.services.webhooks.log(await post.owned(project), SYSTEM)
+    (seen,) = await post.house[WebhooksFeature].webhooks.log(await post.owned(project), SYSTEM)
     assert "Create a new one" in seen["problem"] and receiver.requests == []
-    assert await post.services.webhooks.secret(await post.owned(project), SYSTEM) is None
+    assert await post.house[WebhooksFeature].webhooks.secret(await post.owned(project), SYSTEM) is None

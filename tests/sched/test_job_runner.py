@@ -7,6 +7,7 @@ import os
 from datetime import timedelta
 from typing import Any
 
+import attrs
 import pytest
 import pytest_twisted
 from support.until import until
@@ -15,11 +16,14 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
 
 from crowdd.core import base
+from crowdd.core.change_notifier import MAIL, QUEUE, ChangeNotifier
 from crowdd.core.records import statements as record_statements
 from crowdd.core.uploads import Upload
+from crowdd.features.media.feature import MediaFeature
 from crowdd.features.operations import upload_gc
 from crowdd.kernel.errors import ForbiddenError, UnavailableError
 from crowdd.sched import statements as sched_statements
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Job, wait_after
 from crowdd.sched.job_runner import MAX_WAIT, JobRunner, every_job, scheduled
 
@@ -27,17 +31,17 @@ from crowdd.sched.job_runner import MAX_WAIT, JobRunner, every_job, scheduled
 class Bench:
     """Clockworks on one database, each with a session of its own as processes have; ``ran`` is what they did."""
 
-    def __init__(self, services: Any, settings: Any) -> None:
-        self.services, self.settings, self.sessions, self.ran = services, settings, [], []
+    def __init__(self, house: Any, settings: Any) -> None:
+        self.house, self.settings, self.sessions, self.ran = house, settings, [], []
 
     async def job_runner(self, *jobs: Job, clock: Any = reactor, **more: Any) -> JobRunner:
         session = base.make_pool(reactor, self.settings, size=1)
         await session.start()
         self.sessions.append(session)
-        return JobRunner(clock, session, jobs, lambda job: job.work(self.services), **more)
+        return JobRunner(clock, session, jobs, lambda job: job.work(self.house), **more)
 
     def job(self, name: str = "ring", period: float = 100.0, work: Any = None) -> Job:
-        async def run(services: Any) -> str:
+        async def run(house: Any) -> str:
             self.ran.append(name)
             if work is not None:
                 await work()
@@ -46,18 +50,18 @@ class Bench:
         return Job(name, period, run)
 
     async def row(self, name: str = "ring") -> Any:
-        (job,) = [row for row in await sched_statements.list_jobs(self.services.db) if row["name"] == name]
+        (job,) = [row for row in await sched_statements.list_jobs(self.house.base.db) if row["name"] == name]
         return job
 
     async def pass_time(self, seconds: float) -> None:
-        await self.services.db.execute(
+        await self.house.base.db.execute(
             "UPDATE clock_shift SET ahead = ahead + %(by)s", {"by": timedelta(seconds=seconds)}
         )
 
 
 @pytest_twisted.async_yield_fixture
-async def bench(services, settings):
-    made = Bench(services, settings)
+async def bench(house, settings):
+    made = Bench(house, settings)
     yield made
     for session in made.sessions:
         await session.close()
@@ -81,13 +85,13 @@ async def test_a_job_runs_when_it_is_due_and_not_before(bench):
     assert (await job_runner.run(job)).state == "done"
     row = await bench.row()
     assert (row["outcome"], row["words"], row["runs"], row["failures"]) == ("done", "run 2", 2, 0)
-    assert row["seconds"] >= 0 and len(await sched_statements.list_runs(bench.services.db, "ring", 10)) == 2
+    assert row["seconds"] >= 0 and len(await sched_statements.list_runs(bench.house.base.db, "ring", 10)) == 2
 
 
 @pytest_twisted.ensureDeferred
 async def test_two_processes_run_each_due_job_once(bench):
     async def slow() -> None:
-        await Deferred.fromCoroutine(bench.services.db.fetch("SELECT pg_sleep(0.02)"))
+        await Deferred.fromCoroutine(bench.house.base.db.fetch("SELECT pg_sleep(0.02)"))
 
     several = [bench.job(f"job{n}", 100, slow) for n in range(4)]
     one, two = await bench.job_runner(*several), await bench.job_runner(*several)
@@ -154,7 +158,7 @@ async def test_a_failure_is_written_down_and_retried_and_never_the_end(bench):
     waits.append((await job_runner.run(job)).wait)
     assert waits == [120, 240, 86400]
     assert (await bench.row())["failures"] == 0
-    log = await sched_statements.list_runs(bench.services.db, "ring", 10)
+    log = await sched_statements.list_runs(bench.house.base.db, "ring", 10)
     assert [row["outcome"] for row in log] == ["done", "failed", "failed"]
 
 
@@ -195,7 +199,7 @@ async def test_who_lost_the_lock_does_not_write_over_the_next(bench):
     running = Deferred.fromCoroutine(one.run(job, force=True))
     await reached
     sql = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
-    await bench.services.db.fetch(sql)
+    await bench.house.base.db.fetch(sql)
     while (await two.run(job)).state != "broken":
         pass
     await bench.pass_time(61)
@@ -251,7 +255,7 @@ async def test_a_service_asks_once_for_all_jobs_when_they_are_due(bench, monkeyp
 @pytest_twisted.ensureDeferred
 async def test_first_waits_are_those_that_begin_would_give(bench):
     periods = {f"job{n}": 100.0 for n in range(5)}
-    db = bench.services.db
+    db = bench.house.base.db
     many = periods | {f"more{n}": 100.0 for n in range(1000)}
     both = [
         Deferred.fromCoroutine(sched_statements.list_first_waits(db, each))
@@ -301,7 +305,7 @@ async def test_no_transaction_stays_open_while_a_job_runs(bench):
         sql = (
             "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname = current_database()"
         )
-        seen.append((await bench.services.db.fetch(sql))[0]["n"])
+        seen.append((await bench.house.base.db.fetch(sql))[0]["n"])
 
     job = bench.job(work=look)
     await (await bench.job_runner(job)).run(job, force=True)
@@ -310,7 +314,7 @@ async def test_no_transaction_stays_open_while_a_job_runs(bench):
 
 @pytest_twisted.ensureDeferred
 async def test_every_job_of_the_server_runs(bench):
-    every = scheduled(bench.services.settings)
+    every = scheduled(bench.house.base.settings)
     assert len({job.name for job in every}) == len(every) > 5
     job_runner = await bench.job_runner(*every)
     for job in every:
@@ -334,7 +338,7 @@ def test_frequent_runs_are_not_logged_unless_they_fail():
 @pytest_twisted.ensureDeferred
 async def test_sweeping_removes_what_is_old_in_many_short_transactions(bench, monkeypatch):
     monkeypatch.setattr(record_statements, "CHUNK", 3)
-    db = bench.services.db
+    db = bench.house.base.db
     await db.execute(
         "INSERT INTO attempt_count SELECT 'old' || n, 1, clock() - interval '2 days' FROM generate_series(1, 7) n"
     )
@@ -346,7 +350,7 @@ async def test_sweeping_removes_what_is_old_in_many_short_transactions(bench, mo
 @pytest_twisted.ensureDeferred
 async def test_a_row_that_is_changed_meanwhile_stays(bench):
     """Such as a session that its owner comes back to while it is being swept."""
-    db = bench.services.db
+    db = bench.house.base.db
     await db.execute("INSERT INTO attempt_count VALUES ('a', 1, clock() - interval '2 days')")
 
     async def touch(tx: Any) -> Deferred[int]:
@@ -368,7 +372,7 @@ async def test_a_row_that_is_changed_meanwhile_stays(bench):
 
 @pytest_twisted.ensureDeferred
 async def test_items_and_logs_have_their_time(bench):
-    db = bench.services.db
+    db = bench.house.base.db
     ends = [("done", 15), ("done", 1), ("dead", 15), ("dead", 91), ("cancelled", 15), ("waiting", 99)]
     for state, days in ends:
         await db.execute(
@@ -377,7 +381,7 @@ async def test_items_and_logs_have_their_time(bench):
             " CASE WHEN %(s)s <> 'waiting' THEN clock() - make_interval(days => %(d)s) END)",
             {"s": state, "d": days},
         )
-    assert await bench.services.queue.sweep() == 3
+    assert await bench.house[Scheduling].queue.sweep() == 3
     left = await db.fetch("SELECT state FROM queue_item ORDER BY id")
     assert [row["state"] for row in left] == ["done", "dead", "waiting"]
     await db.execute(
@@ -392,7 +396,7 @@ async def test_items_and_logs_have_their_time(bench):
 @pytest_twisted.ensureDeferred
 async def test_work_in_the_background_has_time_and_connections_of_its_own(served):
     seconds = "SELECT extract(epoch FROM current_setting('statement_timeout')::interval)::int AS s"
-    background = served.server._background
+    background = served.server._pools.background
     assert (await background.fetch(seconds))[0]["s"] == 600
     assert (await served.database.fetch(seconds))[0]["s"] == 10
     assert background.figures().size == 4
@@ -402,7 +406,7 @@ async def test_work_in_the_background_has_time_and_connections_of_its_own(served
 async def test_orphaned_uploads_go_and_nothing_else(served):
     owner = await served.person("ada")
     project = await served.project(owner)
-    uploads, db = served.services.uploads, served.database
+    uploads, db = served.house.base.uploads, served.database
     here = f"project-{project['id']}"
     picture = Upload("a.png", b"\x89PNG\r\n\x1a\n")
     posted, orphan, spoken_of, fresh = [uploads.store(here, picture) for _ in range(4)]
@@ -438,11 +442,62 @@ async def test_orphaned_uploads_go_and_nothing_else(served):
 async def test_media_of_projects_that_are_gone_leave_the_bucket(serve, s3_service, tmp_path):
     served = await serve(**s3_service.environment())
     project = await served.project(await served.person("ada"))
-    store, names = served.services.media_store, served.services.media_names
+    store, names = served.house[MediaFeature].media_store, served.house[MediaFeature].media_names
     (tmp_path / "source").write_bytes(b"a picture")
     keys = [names.key(number, "a" * 64, ".jpg") for number in (project["id"], 999_998)]
     for key in keys:
         await store.put(key, tmp_path / "source", "image/jpeg")
     (job,) = (each for each in every_job() if each.name == "sweep_uploads")
-    assert await job.work(served.services) == "1 removed"
+    assert await job.work(served.house) == "1 removed"
     assert [await store.size(key) for key in keys] == [9, None]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_job_that_follows_changes_runs_soon_after_one_of_its_topic(bench):
+    clock = Clock()
+    change_notifier = ChangeNotifier(clock)
+    jobs = attrs.evolve(bench.job("fold", 3600), pause=2), attrs.evolve(bench.job("send", 3600), pause=1, wakes=MAIL)
+    job_runner = await bench.job_runner(*jobs, bench.job("sweep", 3600), clock=clock, change_notifier=change_notifier)
+    job_runner.startService()
+    await until(lambda: len(clock.getDelayedCalls()) == 3)
+    for topic, pause, name in ((7, 2, "fold"), (MAIL, 1, "send"), (8, 2, "fold")):
+        before = [*bench.ran]
+        change_notifier.notify(topic)
+        clock.advance(0)
+        clock.advance(pause - 0.1)
+        assert bench.ran == before
+        clock.advance(0.2)
+        await until(lambda expected=[*before, name]: bench.ran == expected and len(clock.getDelayedCalls()) == 3)
+    change_notifier.notify(QUEUE)  # nobody's topic here
+    clock.advance(0)
+    clock.advance(10)
+    assert bench.ran == ["fold", "send", "fold"]
+    await job_runner.stopService()
+    change_notifier.notify(7)
+    assert clock.getDelayedCalls() == []  # nobody listens any more
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_changes_while_a_job_runs_has_it_run_again(bench):
+    clock, ends = Clock(), [Deferred(), Deferred()]
+    change_notifier, waiting = ChangeNotifier(clock), iter(ends)
+
+    async def wait() -> None:
+        await next(waiting)
+
+    job = attrs.evolve(bench.job(period=3600, work=wait), pause=2)
+    job_runner = await bench.job_runner(job, clock=clock, change_notifier=change_notifier)
+    job_runner.startService()
+    await until(lambda: clock.getDelayedCalls() != [])
+    change_notifier.notify(7)
+    clock.advance(0)
+    clock.advance(2)
+    await until(lambda: len(bench.ran) == 1)
+    change_notifier.notify(7)
+    clock.advance(0)
+    ends[0].callback(None)
+    await until(lambda: clock.getDelayedCalls() != [])
+    clock.advance(2)
+    await until(lambda: len(bench.ran) == 2)
+    ends[1].callback(None)
+    await job_runner.stopService()

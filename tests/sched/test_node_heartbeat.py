@@ -12,11 +12,11 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import Clock
 
+import crowdd
 from crowdd.core.base import make_pool
 from crowdd.database import nodes
-from crowdd.features.operations.readiness import Node
 from crowdd.kernel.errors import UnavailableError
-from crowdd.sched.nodes import HEARTBEAT_SECONDS, NodeHeartbeat
+from crowdd.sched.nodes import HEARTBEAT_SECONDS, Node, NodeHeartbeat
 
 
 @pytest_twisted.ensureDeferred
@@ -25,7 +25,7 @@ async def test_a_server_is_listed_while_it_runs(settings, pool):
     await served.start()
     row, *others = await nodes.overview(pool)
     assert others == []
-    assert (row["name"], row["processes"], row["state"], row["version"]) == ("east", 1, "ready", "0.1.0")
+    assert (row["name"], row["processes"], row["state"], row["version"]) == ("east", 1, "ready", crowdd.__version__)
     assert row["migration"] == max(served.server._node.code.known) and row["started"] <= row["seen"]
     served.server._heartbeat.drain()
     while [row["state"] for row in await nodes.overview(pool)] != ["draining"]:
@@ -71,7 +71,7 @@ async def test_a_process_that_died_is_gone_at_once_and_its_successor_takes_its_p
 
 
 @pytest_twisted.ensureDeferred
-async def test_the_heartbeat_brings_back_lock_and_row_and_removes_what_is_long_gone(settings, session, pool):
+async def test_the_heartbeat_brings_back_lock_and_row_and_what_is_long_gone_is_removed(settings, session, pool):
     clock = Clock()
     beating = heartbeat(settings, session, clock=clock)
     await beating.announce()
@@ -80,6 +80,7 @@ async def test_the_heartbeat_brings_back_lock_and_row_and_removes_what_is_long_g
     await pool.execute("UPDATE node SET id = 'other', name = 'other', seen = seen - interval '2 days'")
     clock.advance(HEARTBEAT_SECONDS)
     await until(lambda: beating._loop._under_way is None)
+    assert await nodes.delete_gone(pool) == 1
     rows = await nodes.overview(pool)
     assert [(row["name"], row["state"]) for row in rows] == [("east", "ready")]
     stopped = beating.stopService()

@@ -112,7 +112,7 @@ async def test_what_was_rung_last_is_still_told(processes):
 @pytest_twisted.ensureDeferred
 async def test_a_server_that_runs_hears_what_the_command_line_does(served, dsn):
     heard = []
-    served.services.change_notifier.listen(heard.append)
+    served.house.base.shared.change_notifier.listen(heard.append)
     with psycopg2.connect(dsn) as connection, connection.cursor() as cursor:
         cursor.execute("NOTIFY changes, 'somebody 4,x,,-1,6'")
     connection.close()

@@ -31,6 +31,7 @@ from crowdd.kernel.errors import (
 )
 from crowdd.kernel.requester import SYSTEM, Requester
 from crowdd.sched import queue
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler
 from crowdd.sched.queue import Outcome, after_error, pace, pause
 from crowdd.sched.queue_worker import Worker, handlers
@@ -42,11 +43,11 @@ TESTS = Path(__file__).parents[1]
 class Bench:
     """A queue, and workers on it."""
 
-    services: Any
+    house: Any
     pool: Any
 
     def worker(self, work: Handler, *, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
-        return worker_on(self.services, work, clock=clock, size=size, **more)
+        return worker_on(self.house, work, clock=clock, size=size, **more)
 
     async def work_off(self, work: Handler, **more: Any) -> None:
         """Does what is due, until nothing is."""
@@ -55,10 +56,12 @@ class Bench:
             await DeferredList(begun)
 
     async def add(self, who: Requester = SYSTEM, project_id: int | None = None, **arguments: Any) -> int:
-        return await self.services.queue.add(self.services.db, "count", {"to": 3, **arguments}, who, project_id)
+        return await self.house[Scheduling].queue.add(
+            self.house.base.db, "count", {"to": 3, **arguments}, who, project_id
+        )
 
     async def item(self, item_id: int, who: Requester = SYSTEM) -> Any:
-        return await self.services.queue.get(who, item_id)
+        return await self.house[Scheduling].queue.get(who, item_id)
 
     async def counted(self) -> list[tuple[int, int]]:
         rows = await self.pool.fetch(COUNTED)
@@ -77,8 +80,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(services, pool):
-    return Bench(services, pool)
+def bench(house, pool):
+    return Bench(house, pool)
 
 
 def raising(*errors: Exception) -> Any:
@@ -108,11 +111,11 @@ async def test_work_is_seen_only_once_its_transaction_is_committed(bench):
         pass
 
     async def work(tx: Any) -> None:
-        await bench.services.queue.add(tx, "count", {"to": 1}, SYSTEM)
+        await bench.house[Scheduling].queue.add(tx, "count", {"to": 1}, SYSTEM)
         raise UndoneError
 
     with pytest.raises(UndoneError):
-        await bench.services.db.transaction(work)
+        await bench.house.base.db.transaction(work)
     await bench.work_off(counting())
     assert await bench.counted() == []
 
@@ -155,7 +158,7 @@ async def test_work_that_gets_nowhere_ends_dead_with_its_error_and_can_be_retrie
     assert item["error"] == "RuntimeError. See the server's log."
     await bench.work_off(work)
     assert (await bench.item(item_id))["state"] == "dead"
-    await bench.services.queue.retry(SYSTEM, item_id)
+    await bench.house[Scheduling].queue.retry(SYSTEM, item_id)
     await bench.work_off(work)
     assert (await bench.item(item_id))["state"] == "done"
     assert await bench.counted() == [(0, 1), (1, 4), (2, 4)]
@@ -165,7 +168,7 @@ async def test_work_that_gets_nowhere_ends_dead_with_its_error_and_can_be_retrie
 async def test_getting_further_forgives_failures(bench):
     item_id = await bench.add(to=4)
 
-    async def run(services: Any, item: Any) -> None:
+    async def run(house: Any, item: Any) -> None:
         await item.progress(item.done + 1, 4)
         if item.done < 4:
             raise RuntimeError
@@ -180,7 +183,7 @@ async def test_getting_further_forgives_failures(bench):
 async def test_a_way_gone_before_forgives_nothing(bench):
     item_id = await bench.add()
 
-    async def run(services: Any, item: Any) -> None:
+    async def run(house: Any, item: Any) -> None:
         await item.progress(0, 4)
         await item.progress(1, 4)
         raise RuntimeError
@@ -204,11 +207,11 @@ async def test_a_refusal_is_not_repeated(bench):
 @pytest_twisted.ensureDeferred
 async def test_waiting_work_is_cancelled_at_once(bench):
     item_id = await bench.add()
-    assert (await bench.services.queue.cancel(SYSTEM, item_id))["state"] == "cancelled"
+    assert (await bench.house[Scheduling].queue.cancel(SYSTEM, item_id))["state"] == "cancelled"
     await bench.work_off(counting())
     assert await bench.counted() == []
     with pytest.raises(ConflictError):
-        await bench.services.queue.cancel(SYSTEM, item_id)
+        await bench.house[Scheduling].queue.cancel(SYSTEM, item_id)
 
 
 @shows("queue-cancel")
@@ -217,7 +220,7 @@ async def test_running_work_is_cancelled_at_its_next_step_and_that_step_is_undon
     item_id = await bench.add()
 
     async def cancelled() -> None:
-        item = await bench.services.queue.cancel(SYSTEM, item_id)
+        item = await bench.house[Scheduling].queue.cancel(SYSTEM, item_id)
         assert (item["state"], item["cancelling"]) == ("running", True)
 
     await bench.work_off(counting(1, cancelled))
@@ -241,17 +244,17 @@ async def test_whoever_lost_an_item_changes_nothing_any_more(bench):
 @pytest_twisted.ensureDeferred
 async def test_whoever_lost_an_item_is_told_while_the_next_is_at_it(bench):
     item_id = await bench.add()
-    first = await bench.services.queue.claim(["count"])
+    first = await bench.house[Scheduling].queue.claim(["count"])
     await bench.pass_time(seconds=61)
-    second = await bench.services.queue.claim(["count"])
+    second = await bench.house[Scheduling].queue.claim(["count"])
     with pytest.raises(StoppedError) as stopped:
         await first.progress(2, 3, "mine")
     assert stopped.value.reason == "lost"
     assert not await first.heartbeat()
     for ending in (Outcome("done"), Outcome("waiting", "Away.", 10, failed=True)):
-        assert not await bench.services.queue.record_outcome(first, ending)
+        assert not await bench.house[Scheduling].queue.record_outcome(first, ending)
     await second.progress(1, 3)
-    assert await second.heartbeat() and await bench.services.queue.record_outcome(second, Outcome("done"))
+    assert await second.heartbeat() and await bench.house[Scheduling].queue.record_outcome(second, Outcome("done"))
     item = await bench.item(item_id)
     assert (item["state"], item["done"], item["error"]) == ("done", 3, "")
 
@@ -319,7 +322,7 @@ async def test_of_many_workers_one_takes_over_and_who_lost_its_lock_changes_noth
 async def test_work_that_kills_its_process_each_time_ends_dead(bench):
     item_id = await bench.add()
     for _ in range(9):
-        assert await bench.services.queue.claim(["count"])
+        assert await bench.house[Scheduling].queue.claim(["count"])
         await bench.pass_time(seconds=61)
     await bench.work_off(counting())
     item = await bench.item(item_id)
@@ -331,7 +334,7 @@ async def test_work_that_kills_its_process_each_time_ends_dead(bench):
 async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(bench):
     item_id, clock, reached = await bench.add(), Clock(), Deferred()
 
-    async def silent(services: Any, item: Any) -> None:
+    async def silent(house: Any, item: Any) -> None:
         reached.callback(None)
         await Deferred()
 
@@ -344,7 +347,7 @@ async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(benc
         clock.pump([15] * 4)
         # The beats are statements on the way; this one is answered after them or not at all.
         await until(lambda: bench.pool.fetch(beaten))
-        assert await bench.services.queue.claim(["count"]) is None
+        assert await bench.house[Scheduling].queue.claim(["count"]) is None
     clock.advance(300)
     await settled
     item = await bench.item(item_id)
@@ -375,7 +378,7 @@ async def test_a_server_that_ends_gives_its_work_back(bench):
 async def test_a_server_that_ends_does_not_wait_for_ever(bench):
     item_id, reached = await bench.add(), Deferred()
 
-    async def stuck(services: Any, item: Any) -> None:
+    async def stuck(house: Any, item: Any) -> None:
         reactor.callLater(0, reached.callback, None)
         await Deferred()
 
@@ -394,10 +397,10 @@ async def test_work_that_this_server_does_not_know_waits_for_one_that_does(bench
     item_id = await bench.add()
     await bench.work_off(Handler("other", counting().run))
     assert (await bench.item(item_id))["state"] == "waiting"
-    assert await bench.services.queue.dead_letter_unknown(["other"], 24) == 0
+    assert await bench.house[Scheduling].queue.dead_letter_unknown(["other"], 24) == 0
     await bench.pass_time(hours=25)
-    assert await bench.services.queue.dead_letter_unknown(["count"], 24) == 0
-    assert await bench.services.queue.dead_letter_unknown(["other"], 24) == 1
+    assert await bench.house[Scheduling].queue.dead_letter_unknown(["count"], 24) == 0
+    assert await bench.house[Scheduling].queue.dead_letter_unknown(["other"], 24) == 1
     assert (await bench.item(item_id))["state"] == "dead"
 
 
@@ -426,7 +429,7 @@ async def test_who_has_less_under_way_comes_first(bench):
     ada, bob = await bench.person("ada"), await bench.person("bob")
     first, second = await bench.add(ada), await bench.add(ada)
     bobs = await bench.add(bob)
-    claimed = [(await bench.services.queue.claim(["count"])).id for _ in range(3)]
+    claimed = [(await bench.house[Scheduling].queue.claim(["count"])).id for _ in range(3)]
     assert claimed == [first, bobs, second]
 
 
@@ -440,7 +443,7 @@ async def test_nobody_fills_the_queue(bench, monkeypatch):
     with pytest.raises(TooManyRequestsError):
         await bench.add(ada)
     await bench.add(bob)
-    await bench.services.queue.cancel(ada, item_id)
+    await bench.house[Scheduling].queue.cancel(ada, item_id)
     await bench.add(ada)
 
 
@@ -455,13 +458,13 @@ async def test_items_are_their_owners_and_their_projects_owners(bench):
     )
     item_id = await bench.add(ada, rows[0]["id"])
     for who in (ada, bob):
-        assert [one["id"] for one in await bench.services.queue.list(who)] == [item_id]
+        assert [one["id"] for one in await bench.house[Scheduling].queue.list(who)] == [item_id]
         assert (await bench.item(item_id, who))["user_id"] == ada.user_id
-    assert await bench.services.queue.list(eve, everybodys=True) == []
-    for refused in (bench.item(item_id, eve), bench.services.queue.cancel(eve, item_id)):
+    assert await bench.house[Scheduling].queue.list(eve, everybodys=True) == []
+    for refused in (bench.item(item_id, eve), bench.house[Scheduling].queue.cancel(eve, item_id)):
         with pytest.raises(NotFoundError):
             await refused
-    assert (await bench.services.queue.cancel(bob, item_id))["state"] == "cancelled"
+    assert (await bench.house[Scheduling].queue.cancel(bob, item_id))["state"] == "cancelled"
 
 
 @pytest_twisted.ensureDeferred
@@ -469,7 +472,7 @@ async def test_work_has_the_rights_that_are_left(bench):
     ada = attrs.evolve(await bench.person("ada"), admin=True)
     seen = []
 
-    async def look(services: Any, item: Any) -> None:
+    async def look(house: Any, item: Any) -> None:
         seen.append((item.who.user_name, item.who.acting_admin, item.who.via))
 
     for admin in (True, False):
@@ -490,13 +493,13 @@ async def test_no_transaction_stays_open_while_work_runs(bench):
     """A long one would hold back what the ledger's volunteers may pass."""
     await bench.add()
 
-    async def look(services: Any, item: Any) -> None:
+    async def look(house: Any, item: Any) -> None:
         sql = "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()"
         assert (await bench.pool.fetch(sql + " AND datname = current_database()"))[0]["n"] == 0
         await item.progress(1)
 
     await bench.work_off(Handler("count", look))
-    assert (await bench.services.queue.list(SYSTEM, everybodys=True))[0]["state"] == "done"
+    assert (await bench.house[Scheduling].queue.list(SYSTEM, everybodys=True))[0]["state"] == "done"
 
 
 START = datetime(2024, 5, 1, tzinfo=UTC)

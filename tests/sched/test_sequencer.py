@@ -269,7 +269,7 @@ async def test_an_answer_over_the_web_is_numbered_soon(served):
     owner = await served.person("ada")
     project = await served.project(owner, tasks=1, n_answers=1, published=True)
     rings: DeferredQueue[int] = DeferredQueue()
-    served.services.change_notifier.listen(rings.put)
+    served.house.base.shared.change_notifier.listen(rings.put)
     client = served.client()
     task = (await client.get(f"/api/project/{project['id']}/newtask")).json()
     body = {"project_id": project["id"], "task_id": task["id"], "info": 1}

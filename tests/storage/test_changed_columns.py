@@ -13,6 +13,7 @@ UNSEEN = {
         "consensus_hash",
         "class",
         "log_likelihoods",
+        "weighed_by",  # snapshots have it
         "saved",
         "alpha",
         "decided_by",

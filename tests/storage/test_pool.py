@@ -12,13 +12,13 @@ import pytest_twisted
 from psycopg2.extras import Json
 from support.until import in_time
 from twisted.internet import reactor
-from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
+from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred, gatherResults
 from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.task import Clock, deferLater
 from twisted.python.failure import Failure
 
 from crowdd.database.connection import Connection
-from crowdd.database.pool import Pool, PoolFigures, WaitQueue
+from crowdd.database.pool import RENEWAL_SECONDS, Pool, PoolFigures, WaitQueue
 from crowdd.kernel.errors import (
     ConfigError,
     ConflictError,
@@ -623,6 +623,25 @@ async def test_a_connection_lost_in_the_middle_of_a_transaction_is_replaced(othe
         await pool.transaction(work)
     assert not caught.value.uncertain
     await every_connection_works(pool)
+
+
+@in_time
+async def test_connections_that_keep_the_room_of_a_long_row_are_replaced_one_after_the_other(make_pool):
+    pool = await make_pool(size=3).start()
+    await every_connection_works(pool)
+    long = "SELECT pg_backend_pid() AS pid, repeat('x', 2000000) AS row, pg_sleep(0.1)"
+    both = await gatherResults([ensureDeferred(pool.fetch(long)) for _ in range(2)])
+    stretched = {row["pid"] for (row,) in both}
+    assert len(stretched) == 2
+    began, alive = reactor.seconds(), stretched
+    while stretched & alive:  # the one used last is used next, and would keep its room for good
+        assert reactor.seconds() < began + 20 * RENEWAL_SECONDS
+        await deferLater(reactor, RENEWAL_SECONDS / 10)
+        alive = {row["pid"] for row in await pool.fetch("SELECT pid FROM pg_stat_activity WHERE pid IS NOT NULL")}
+    assert reactor.seconds() >= began + RENEWAL_SECONDS, "one after the other"
+    last = await pid_of(pool)
+    await deferLater(reactor, 2 * RENEWAL_SECONDS)
+    assert await pid_of(pool) == last, "a short row stretches nothing"
 
 
 @in_time

@@ -47,7 +47,7 @@ async def test_whoever_asks_is_handed_what_he_may_see(served):
     token = (await served.client().get(path, headers={"Authorization": secret})).body.decode()
     outside = served.client("", Authorization=f"Bearer {token}")
     (row,) = await served.database.fetch("SELECT * FROM task_record")
-    expected = TASK.view(row, VOLUNTEER, served.services.records.base_url)
+    expected = TASK.view(row, VOLUNTEER, served.house.base.records.base_url)
     seen = (await served.client().get(f"/api/task/{row['id']}")).json()
     for who, query in (
         (served.client(), ""), (browser, ""), (await newcomer(served, "ada"), ""), (await served.person("eve"), ""),

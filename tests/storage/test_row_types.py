@@ -10,7 +10,8 @@ from support.checks.row_types import converted as checked
 
 from crowdd.features.accounts.rows import AccountPage, PersonRow, Session
 from crowdd.features.projects.rows import CategoryRow, ProjectName, ProjectPage, ProjectRow
-from crowdd.features.tasks.rows import ListedRun, ResultRow, TaskRunRow
+from crowdd.features.results.rows import ResultRow
+from crowdd.features.tasks.rows import ListedRun, TaskRunRow
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
@@ -69,27 +70,28 @@ async def pool_of(dsn: str) -> AsyncIterator[Pool]:
         await pool.close()
 
 
+NEXT, AFTER = (max(schema.migrations()) + n for n in (1, 2))
 LATER = {
-    2: "-- expands: a column\nALTER TABLE task ADD COLUMN later int NOT NULL DEFAULT 7;",
-    3: "-- contracts after 2: a column\nALTER TABLE task DROP COLUMN calibration; ALTER TABLE task ALTER COLUMN later TYPE numeric;",
+    NEXT: "-- expands: a column\nALTER TABLE task ADD COLUMN later int NOT NULL DEFAULT 7;",
+    AFTER: f"-- contracts after {NEXT}: a column\nALTER TABLE task DROP COLUMN calibration; ALTER TABLE task ALTER COLUMN later TYPE numeric;",
 }
 
 
 @pytest.fixture
 def become(monkeypatch, tmp_path):
-    """Makes this code a later version, which knows LATER up to a number and a view of its own for each: ``become(2)``."""
+    """Makes this code a later version, which knows LATER up to a number and a view of its own for each: ``become(NEXT)``."""
     ours = schema.HERE
 
     def know(number: int) -> None:
         folder = tmp_path / f"version{number}-{len([*tmp_path.iterdir()])}"
         for kind in ("schema", "migrations", "definitions"):
             shutil.copytree(ours / kind, folder / kind)
-        for each in range(2, number + 1):
+        for each in range(NEXT, number + 1):
             (folder / "migrations" / f"{each:04}_later.sql").write_text(LATER[each])
             (folder / "definitions" / f"99_later_{each}.sql").write_text(
                 f"CREATE VIEW later_{each} AS SELECT later FROM task;"
             )
-        for path in (folder / "definitions" / "core").glob("*.sql") if number > 2 else ():
+        for path in (folder / "definitions" / "core").glob("*.sql") if number > NEXT else ():
             path.write_text(path.read_text("utf-8").replace("t.quorum, t.calibration", "t.quorum"))
         monkeypatch.setattr(schema, "HERE", folder)
 
@@ -160,11 +162,11 @@ async def test_a_database_that_had_every_version_equals_a_fresh_one(empty, dsn, 
         " VALUES (now(), 'ada', 'Ada', 'ada@example.org', '', '')"
     )
     async with pool_of(empty) as pool:
-        become(3)
-        assert await schema.upgrade(pool) == [1, 2, 3]
+        become(AFTER)
+        assert await schema.upgrade(pool) == [*range(1, AFTER + 1)]
     async with pool_of(dsn) as pool:
         rows(dsn, account)
-        for number in (2, 3):
+        for number in (NEXT, AFTER):
             become(number)
             assert not (await schema.status(pool)).current
             assert await schema.upgrade(pool) == [number]
@@ -186,24 +188,56 @@ async def test_two_upgrades_at_once_are_one(empty):
 async def test_a_migration_that_fails_leaves_nothing_behind(empty, become, monkeypatch):
     async with pool_of(empty) as pool:
         with monkeypatch.context() as patch:
-            patch.setitem(LATER, 2, "CREATE TABLE half (); DROP TABLE nowhere;")
-            become(2)
-        with pytest.raises(psycopg2.errors.UndefinedTable):
+            patch.setitem(LATER, NEXT, "CREATE TABLE half (); DROP TABLE nowhere;")
+            become(NEXT)
+        failed = f'Migration {NEXT:04}_later failed: table "nowhere" does not exist. The database is as it was before.'
+        with pytest.raises(schema.SchemaError, match=re.escape(failed)):
             await schema.upgrade(pool)
         assert (await schema.status(pool)).applied == ()
         assert rows(empty, "SELECT to_regclass('half'), to_regclass('project')") == [(None, None)]
-        become(3)
-        assert await schema.upgrade(pool) == [1, 2, 3]
+        become(AFTER)
+        assert await schema.upgrade(pool) == [*range(1, AFTER + 1)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_database_of_another_line_of_crowdd_is_refused(dsn, become, monkeypatch):
+    """Only numbers were compared: a branch with its own second migration ended in a traceback, or passed for ours."""
+    async with pool_of(dsn) as pool:
+        become(NEXT)
+        assert await schema.upgrade(pool) == [NEXT]
+        with monkeypatch.context() as patch:
+            patch.setitem(LATER, NEXT, "-- expands: something else\nALTER TABLE task ADD COLUMN other int;")
+            become(NEXT)
+            words = f"Another line of crowdd has made this database: its {NEXT:04}_later differ from those of"
+            for refused in (schema.upgrade(pool), _required(pool)):
+                with pytest.raises(schema.SchemaError, match=words):
+                    await refused
+        with monkeypatch.context() as patch:  # comments and line breaks may change
+            patch.setitem(LATER, NEXT, f"{LATER[NEXT]}\n\n-- Nothing else.\n")
+            become(NEXT)
+            await _required(pool)
+        rows(dsn, f"UPDATE migration SET name = 'renamed' WHERE number = {NEXT}")
+        with pytest.raises(schema.SchemaError, match=f"its {NEXT:04}_renamed differ"):
+            await _required(pool)
+
+
+async def _required(pool: Pool) -> None:
+    (await schema.status(pool)).require()
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_database_of_a_newer_crowdd_is_refused(dsn):
+    rows(dsn, "UPDATE definition SET version = '9.8.7'")
     rows(dsn, "INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
     before = rows(dsn, "SELECT oid FROM pg_proc WHERE proname = 'submit'")
     async with pool_of(dsn) as pool:
-        with pytest.raises(schema.SchemaError, match="newer crowdd"):
+        with pytest.raises(
+            schema.SchemaError, match=r"upgraded by a newer crowdd than .* Install crowdd 9\.8\.7 or newer"
+        ):
             await schema.upgrade(pool)
-        with pytest.raises(schema.SchemaError, match="newer crowdd"):
+        with pytest.raises(
+            schema.SchemaError, match=r"upgraded by a newer crowdd than .* Install crowdd 9\.8\.7 or newer"
+        ):
             (await schema.status(pool)).require()
     assert rows(dsn, "SELECT oid FROM pg_proc WHERE proname = 'submit'") == before
 

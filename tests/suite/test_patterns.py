@@ -15,7 +15,7 @@ from support.checks.patterns import Pattern, UnknownPatternError, collect
 
 ROOT: Final = Path(__file__).parents[2]
 # Patterns that may be slow, by the module they stand in: why nobody else than an operator brings the text.
-OPERATORS_TEXT: Final = {"crowdd.features.operations.server_commands": "lines of the operator's own configuration"}
+OPERATORS_TEXT: Final = {"crowdd.kernel.config.settings": "lines of the operator's own configuration"}
 
 
 def slow(patterns: Iterable[Pattern]) -> list[dict[str, object]]:

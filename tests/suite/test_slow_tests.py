@@ -38,9 +38,12 @@ def test_a_function_is_slow_if_its_cases_are_on_average():
 class Item:
     """As much of a test as is asked for."""
 
-    def __init__(self, nodeid: str) -> None:
+    def __init__(self, nodeid: str, *markers: str) -> None:
         self.nodeid, self.path = nodeid, Path(nodeid.partition("::")[0])
-        self.markers: list[str] = []
+        self.markers = [*markers]
+
+    def get_closest_marker(self, name: str) -> str | None:
+        return name if name in self.markers else None
 
     def add_marker(self, name: str) -> None:
         self.markers.append(name)
@@ -48,8 +51,21 @@ class Item:
 
 def test_listed_tests_are_marked_and_their_folders_and_files_come_first():
     listed = {"b/x.py::test_one": 2.0, "b/y.py::test_one": 3.0, "a/z.py::test_two": 4.0}
-    items = [Item(node) for node in ("a/q.py::test_one", "a/z.py::test_two", "b/x.py::test_one[n]", "b/y.py::test_one")]
+    listed["a/z.py::test_three"] = 0.5
+    names = ("a/q.py::test_one", "a/z.py::test_two", "b/x.py::test_one[n]", "b/y.py::test_one")
+    items = [*map(Item, names), Item("a/z.py::test_three"), Item("b/y.py::test_one[s]", "shows")]
+    items.append(Item("b/y.py::test_one[e]", "examples"))
     slow_tests.mark_slow(items, listed)
-    assert [item.markers for item in items] == [[], ["slow"], ["slow"], ["slow"]]
+    marked = [
+        [],
+        ["slow", "proof"],
+        ["slow", "proof"],
+        ["slow", "proof"],
+        ["slow"],
+        ["shows", "slow"],
+        ["examples", "slow"],
+    ]
+    assert [item.markers for item in items] == marked, "what takes longest is a proof, unless it shows a statement"
+    del items[4:]
     ordered = [item.nodeid for item in slow_tests.in_order(items, listed)]
     assert ordered == ["b/y.py::test_one", "b/x.py::test_one[n]", "a/z.py::test_two", "a/q.py::test_one"]

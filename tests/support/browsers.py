@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.kernel.requester import Requester
 from support.servers.served import PASSWORD, Client, Response, Served
 
@@ -45,5 +46,5 @@ async def who(client: Client) -> Any:
 async def lock(served: Served, short_name: str, owner: Any, password: str) -> None:
     """Gives a project a password."""
     requester = Requester(user_id=owner.user_id, via="cli")
-    row = await served.services.projects.owned(short_name, requester)
-    await served.services.projects.set_password(row, requester, password)
+    row = await served.house[ProjectsFeature].projects.owned(short_name, requester)
+    await served.house[ProjectsFeature].projects.set_password(row, requester, password)

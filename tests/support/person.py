@@ -78,6 +78,14 @@ class Person:
         answer = self.ask("POST", "/account/signin", form, **{"X-CSRFToken": token})
         assert answer.json["status"] == "success", answer.text
 
+    def prove(self) -> None:
+        """Proves who they are once more in this session."""
+        token = self.ask("GET", "/account/prove").json["form"]["csrf"]
+        answer = self.ask(
+            "POST", "/account/prove", {"password": self.password, "csrf": token}, **{"X-CSRFToken": token}
+        )
+        assert answer.status in (200, 302), answer.text
+
     def csrf(self) -> str:
         """A token for the forms of this session."""
         return str(self.ask("GET", "/project/new").json["form"]["csrf"])

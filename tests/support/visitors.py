@@ -15,7 +15,7 @@ from support.servers.served import Client, Response, Served
 
 HTML = {"Accept": "text/html"}
 _NETWORKS = itertools.count(1)
-_OWN = re.compile(r'nonce="[^"]*"|name="csrf_token" value="[^"]*"|data-volunteer="[^"]*"')
+_OWN = re.compile(r'nonce="[^"]*"|name="csrf_token" value="[^"]*"|data-volunteer="[^"]*"|data-csrf="[^"]*"')
 
 
 @attrs.define
@@ -111,7 +111,7 @@ class VisitedSite:
 
     async def version(self) -> int:
         """The exposure version."""
-        return int(await self.served.services.exposure.version())
+        return int(await self.served.house.base.exposure.version())
 
 
 def without_own(text: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import attrs
 from twisted.logger import Logger
 
+from crowdd.core.change_notifier import MAIL
 from crowdd.core.mail import statements
 from crowdd.core.mail.backend import Post, PostError
 from crowdd.core.mail.message import MailRenderer, RenderedMail, Sender, compose, one_line, plain_address
@@ -44,12 +45,16 @@ def pause(attempts: int) -> float | None:
     return back_off(attempts, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE)
 
 
+@attrs.frozen(eq=False)
 class Mail:
     """Sending e-mails, and seeing what became of them. Without a ``post`` mail is off and e-mails are held."""
 
-    def __init__(self, db: Database, letters: MailRenderer, sender: Sender, post: Post | None, keep_days: int) -> None:
-        self._db, self._letters, self._sender, self._keep_days = db, letters, sender, keep_days
-        self.post = post
+    _db: Database
+    _letters: MailRenderer
+    _sender: Sender
+    post: Post | None
+    _keep_days: int
+    _notify: Callable[[int], None]
 
     async def send(
         self, db: Database, to: str, template: str, context: Mapping[str, object], locale: str = "en"
@@ -65,6 +70,7 @@ class Mail:
             row["recipient"], error = plain_address(to), ""
         except InvalidValueError as refusal:
             row["recipient"], error = one_line(to), str(refusal)
+        self._notify(MAIL)
         return await statements.add(db, row, error, MAX_PER_HOUR)
 
     async def deliver(self) -> Tally:
@@ -80,6 +86,8 @@ class Mail:
                 tally = attrs.evolve(tally, sent=tally.sent + 1)
             else:
                 tally = attrs.evolve(tally, failed=tally.failed + 1)
+        else:
+            self._notify(MAIL)  # there may be more
         return tally
 
     async def _hold(self, row: statements.WholeMail) -> int:
@@ -140,7 +148,15 @@ class Mail:
     async def again(self, mail_id: int) -> statements.WholeMail:
         """Lets an e-mail that is held or dead be delivered after all. Raises ConflictError for others."""
         if not await statements.again(self._db, mail_id):
-            row = await self.get(mail_id)
-            words = {"waiting": "is waiting to be sent", "sent": "was sent, and its text was deleted"}
-            raise ConflictError(f"E-mail {mail_id} {words.get(row.state, 'cannot be sent')}.")
+            raise await self._conflict(mail_id)
         return await self.get(mail_id)
+
+    async def discard(self, mail_id: int) -> None:
+        """Removes an e-mail that is held or dead. Raises NotFoundError, ConflictError for others."""
+        if not await statements.discard(self._db, mail_id):
+            raise await self._conflict(mail_id)
+
+    async def _conflict(self, mail_id: int) -> ConflictError:
+        row = await self.get(mail_id)
+        words = {"waiting": "is waiting to be sent", "sent": "was sent, and its text was deleted"}
+        return ConflictError(f"E-mail {mail_id} {words.get(row.state, 'cannot be sent')}.")

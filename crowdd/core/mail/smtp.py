@@ -61,10 +61,13 @@ class Smtp:
 def meaning(error: smtp.SMTPClientError) -> PostError:
     """What an error of the server means for an e-mail.
 
-    Its text is the server's last words alone: the dialogue that Twisted adds has the password in it.
+    Its text is the server's last words alone: the dialogue that Twisted adds has the password in it. For a refused
+    recipient Twisted says "No recipients accepted", and has the server's words beside the address.
     """
-    code, response = int(error.code), error.resp
+    refused: Any = error.addresses or [("", int(error.code), error.resp)]
+    [(_address, code, response)] = refused  # there is one recipient
     words = response.decode("utf-8", "replace") if isinstance(response, bytes) else str(response)
+    words = " ".join(words.split())  # of several lines
     reason = f"{code} {words}" if code > 0 else words
     about_letter = isinstance(error, smtp.SMTPDeliveryError) and code not in _NOT_SIGNED_IN
     return PostError(reason[:500], final=about_letter and 500 <= code < 600, general=not about_letter)

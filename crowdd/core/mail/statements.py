@@ -131,6 +131,11 @@ async def again_each(db: Database, ids: Sequence[int]) -> list[int]:
     return [row["id"] for row in rows]
 
 
+async def discard(db: Database, mail_id: int) -> bool:
+    """Removes an e-mail that is held or dead; False for others."""
+    return bool(await db.execute("DELETE FROM mail WHERE id = %(id)s AND state IN ('held', 'dead')", {"id": mail_id}))
+
+
 async def forget(db: Database, recipient: str) -> None:
     """Removes every e-mail to an address."""
     await db.execute("DELETE FROM mail WHERE lower(recipient) = lower(%(recipient)s)", {"recipient": recipient})

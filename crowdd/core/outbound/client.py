@@ -21,7 +21,7 @@ from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
 
 from crowdd.core.outbound.url_policy import Target, require_public, target
-from crowdd.kernel.concurrency.cache import SingleFlight
+from crowdd.kernel.concurrency.cache import Flight
 from crowdd.kernel.concurrency.timing import deadline
 from crowdd.kernel.config.options import endpoints
 from crowdd.kernel.errors import RefusedTargetError, UnreachableError
@@ -68,7 +68,7 @@ class Outgoing:
         self._allowed = frozenset(endpoint for word in allowed for endpoint in endpoints(word))
         self._resolve = resolve or SystemResolver(reactor).addresses
         # A slow name server holds one thread for each of its names, not one for each request.
-        self._lookups: SingleFlight[Sequence[str]] = SingleFlight()
+        self._lookups: Flight[Sequence[str]] = Flight()
         self._trust_root = trust_root
 
     def target(self, url: str) -> Target:

@@ -32,14 +32,15 @@ class PastQuery:
     limit: int = 20
 
 
-# The columns of each kind, of a row r as it was. Who answered is known of answers that are still there.
+# The columns of each kind, of a row r as it was. Which account answered is known of answers that are still there; of others the code of the
+# volunteer, unless they have withdrawn.
 _COLUMNS = {
     "task": "r.id, r.created, r.project_id, CASE WHEN x.task_id IS NOT NULL OR d.done THEN 'completed' ELSE 'ongoing' END AS state,"
     " coalesce(x.reason, CASE WHEN d.done THEN 'complete' END) AS closed, x.at AS retired_at, x.user_id AS retired_by, x.note AS retired_note,"
     " r.info, s.n_answers, s.priority_0, r.quorum, r.calibration, (SELECT array_agg(f.user_id ORDER BY f.created) FROM favourite f"
     " WHERE f.project_id = r.project_id AND f.task_id = r.id AND f.created <= %(at)s) AS fav_user_ids",
-    "taskrun": "r.id, r.task_id, r.project_id, r.user_id, r.user_ip, r.external_uid, (SELECT w.word FROM volunteer_word w"
-    " WHERE w.project_id = r.project_id AND w.actor = r.actor) AS volunteer, r.info, r.created, r.finish_time,"
+    "taskrun": "r.id, r.task_id, r.project_id, r.user_id, r.user_ip, r.external_uid, coalesce((SELECT w.word FROM volunteer_word w"
+    " WHERE w.project_id = r.project_id AND w.actor = r.actor), v.\"row\"->>'volunteer') AS volunteer, r.info, r.created, r.finish_time,"
     " CASE WHEN r.gold THEN 1 ELSE r.calibration END AS calibration, r.timeout, r.media_url, r.circumstances",
     "result": "r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version, consensus_of_result(r.project_id, r.last_version,"
     " ROW(CASE WHEN v.\"row\"->>'null_consensus' = 'true' THEN 'null' ELSE r.consensus END, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus, r.reason, r.confidence,"

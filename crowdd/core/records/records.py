@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import attrs
 import orjson
 
 from crowdd.core import log_statements
@@ -45,6 +46,7 @@ from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Relation
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS, Role
+from crowdd.kinds.types import missing, require_object
 
 T = TypeVar("T")
 
@@ -90,26 +92,23 @@ class Behaviour:
         await statements.delete_row(tx, self.kind, row["id"])
 
 
+@attrs.frozen(eq=False)
 class Records:
-    """Lists, reads, creates, changes and deletes; every row leaves through ``view``."""
+    """Lists, reads, creates, changes and deletes; every row leaves through ``view``.
 
-    def __init__(
-        self,
-        db: Transactions,
-        notify: Callable[[int], None],
-        secrets: Secrets,
-        uploads: Uploads,
-        base_url: str,
-        behaviours: Mapping[str, Behaviour],
-        slow_reads: SlowReads,
-        texts: Prose,
-        quota: Quota,
-        pause: Pause,
-    ) -> None:
-        """``slow_reads`` are for lists that may read much of a table; ``pause`` lets the reactor serve others."""
-        self._slow_reads, self._prose, self._quota, self._pause = slow_reads, texts, quota, pause
-        self._db, self._notify, self._secrets, self._uploads = db, notify, secrets, uploads
-        self.base_url, self._behaviours = base_url, behaviours
+    ``slow_reads`` are for lists that may read much of a table; ``pause`` lets the reactor serve others.
+    """
+
+    _db: Transactions
+    _notify: Callable[[int], None]
+    _secrets: Secrets
+    _uploads: Uploads
+    base_url: str
+    _behaviours: Mapping[str, Behaviour]
+    _slow_reads: SlowReads
+    _prose: Prose
+    _quota: Quota
+    _pause: Pause
 
     async def list(self, query: Query, who: Requester) -> list[Values]:
         """The rows of a list that the requester may see."""
@@ -199,7 +198,7 @@ class Records:
             roles = await self._allow_creations(tx, kind, who, bodies, many)
 
             def parsed(one: object) -> Values:
-                values = kind.creation(_object(one))
+                values = kind.creation(require_object(one))
                 kind.require_writers(values, roles[values.get("project_id")])
                 picture_addresses.check(kind, values, {}, self.base_url)
                 return values
@@ -223,7 +222,7 @@ class Records:
         if "project_id" not in kind.by_name:
             await self._allow_creation(self._db, kind, who, None)
             return
-        refusal: CrowddError = InvalidValueError("`project_id` is missing.", code="missing_attribute")
+        refusal: CrowddError = missing("project_id")
         if not project_ids and not who.signed_in:
             refusal = AnonymousError("Only signed-in people may do this.")
         for project_id in project_ids:
@@ -252,7 +251,7 @@ class Records:
         async def work(tx: Database, files: FileChanges) -> Values:
             row = await self._locked(tx, kind, who, row_id, kind.rights.update)
             match(self.view(kind, row))
-            changes = kind.change(self._open(kind, row), _object(body), row["roles"])
+            changes = kind.change(self._open(kind, row), require_object(body), row["roles"])
             if changes:
                 picture_addresses.check(kind, changes, row, self.base_url)
                 await self._behaviours[kind.name].change(tx, who, row, changes)
@@ -270,12 +269,12 @@ class Records:
         """Renders the texts of a new row, while no transaction is open. Rights are checked first."""
         project_id = _named_project(kind, body) if "project_id" in kind.by_name else None
         await self._allow_creation(self._db, kind, who, project_id)
-        rendered_text.require_small(kind, _object(body))
-        await self._prose.admit(kind, kind.creation(_object(body)))
+        rendered_text.require_small(kind, require_object(body))
+        await self._prose.admit(kind, kind.creation(require_object(body)))
 
     async def _admit_changed(self, kind: Kind, who: Requester, row_id: int, body: object) -> None:
         """The same of a row that changes, for texts that become others."""
-        wanted = _object(body)
+        wanted = require_object(body)
         names = [field.name for field in kind.fields if field.heading and field.name in wanted]
         if names:
             row = await self.find(self._db, kind, who, row_id)
@@ -422,7 +421,7 @@ def _project_of(kind: Kind, row: Row) -> int | None:
 
 def _named_project(kind: Kind, body: object) -> int | None:
     """The project of a new row, by its body alone."""
-    values = _object(body)
+    values = require_object(body)
     project_id: int | None
     try:
         project_id = kind.field("project_id").parse(values["project_id"])
@@ -448,12 +447,6 @@ def not_empty(bodies: list[T]) -> list[T]:
     if not bodies:
         raise InvalidValueError("The array is empty.")
     return bodies
-
-
-def _object(body: object) -> Mapping[str, object]:
-    if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
-    return body
 
 
 def _titled(row: Row) -> Values | None:

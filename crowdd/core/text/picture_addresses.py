@@ -15,6 +15,8 @@ from crowdd.kernel.languages import _
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.types import PICTURE_ADDRESS, UPLOAD_PATH
 
+FILES_AT: Final = "/uploads/gallery/"
+"""Where the files of templates are, which the gallery shows."""
 _UPLOAD: Final = re.compile(UPLOAD_PATH)
 _PICTURE: Final = re.compile(PICTURE_ADDRESS)
 

@@ -108,3 +108,13 @@ def _alternatives(word: str) -> Iterator[str]:
         yield word[:at] + word[at + 1 :]
         if at:
             yield rf"{word[:at]}\w{word[at:]}"
+
+
+def column_letters(nth: int) -> str:
+    """What spreadsheets call the nth column, from 0: A, B … Z, AA …"""
+    name = ""
+    nth += 1
+    while nth:
+        nth, place = divmod(nth - 1, 26)
+        name = chr(ord("A") + place) + name
+    return name

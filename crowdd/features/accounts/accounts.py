@@ -7,7 +7,7 @@ from functools import partial
 
 import attrs
 
-from crowdd.core import log_statements
+from crowdd.core import log_statements, recent_proof
 from crowdd.core.mail.mail import Mail
 from crowdd.core.quotas import HOUR_MINUTES, Attempts, Limit
 from crowdd.core.records import rights
@@ -16,17 +16,19 @@ from crowdd.core.secrets import Secrets, place, token
 from crowdd.core.security_log import ADMIN_MADE, ADMIN_REMOVED, KEY_MADE, SecurityLog
 from crowdd.core.site import Site
 from crowdd.database.access import Database, Row, Transactions
-from crowdd.features.accounts import list_statements, recent_proof, statements, validation
+from crowdd.features.accounts import list_statements, statements, validation
 from crowdd.features.accounts.invitations import Invitations
 from crowdd.features.accounts.passwords import PasswordPolicy, Passwords
 from crowdd.features.accounts.rows import Account, AccountPage, Administrator, Leader, PersonRow
 from crowdd.features.accounts.sessions import lock_account
-from crowdd.features.accounts.validation import EXAMPLES, Registration
+from crowdd.features.accounts.validation import Registration
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
 from crowdd.kernel.errors import NOT_FOUND, ConflictError, ForbiddenError, FormError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import SYSTEM, Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds import names
+from crowdd.kinds.names import EXAMPLES
 from crowdd.kinds.roles import Role
 from crowdd.kinds.types import clean_text
 from crowdd.kinds.user import USER, is_guarded
@@ -145,7 +147,7 @@ class Accounts:
         """What is wrong with a registration, per field, but for the address of an account."""
         mistakes = await self._policy.of_registration(form, passwordless=passwordless)
         if "name" not in mistakes:
-            taken = await statements.is_name_taken(self._db, form.name, validation.RESERVED_NAMES)
+            taken = await statements.is_name_taken(self._db, form.name, names.RESERVED_NAMES)
             mistakes |= validation.select_mistakes({"name": validation.describe_taken_name(taken)})
         if who.via != "cli":
             try:

@@ -54,8 +54,25 @@ class EmailLinks:
         flash: str = "",
         **context: object,
     ) -> None:
-        """An e-mail with a link. ``origin`` is the network that asked for it: of links of a purpose that it had sent
-        to this address the newest two work, so that nobody ends a link that somebody else asked for.
+        """An e-mail with a link, as ``make_link`` makes it."""
+        url = await self.make_link(tx, purpose, path, to, origin=origin, user_id=user_id, data=data, flash=flash)
+        await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
+
+    async def make_link(
+        self,
+        tx: Database,
+        purpose: str,
+        path: str,
+        to: str,
+        *,
+        origin: str,
+        user_id: int | None = None,
+        data: Values | None = None,
+        flash: str = "",
+    ) -> str:
+        """A link for the person with the address ``to``. ``origin`` is the network that asked for it: of links of a
+        purpose that it had made for this address the newest two work, so that nobody ends a link that somebody else
+        asked for.
 
         ``data`` is encrypted until the link is used; ``flash`` is what a front end elsewhere shows when it is opened.
         """
@@ -66,8 +83,7 @@ class EmailLinks:
         await statements.insert_link(
             tx, hashed, purpose, self.hours, user_id, {"encrypted": encrypted}, subject, asked_from
         )
-        url = f"{self._front}{path}?key={key}{flash_query(flash)}"
-        await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
+        return f"{self._front}{path}?key={key}{flash_query(flash)}"
 
     async def look(self, db: Database, key: str, *purposes: str) -> str:
         """The purpose of a link that works. Raises ForbiddenError."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import hmac
 import os
 import re
 import sys
@@ -31,7 +32,7 @@ from twisted.python.threadpool import ThreadPool
 from crowdd import PACKAGE
 from crowdd.features.accounts import validation
 from crowdd.features.accounts.validation import Registration
-from crowdd.kernel.concurrency.cache import ExpiringCache
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import BusyError
 from crowdd.kernel.languages import _
@@ -56,8 +57,14 @@ _PBKDF2: Final = re.compile(rf"pbkdf2:sha(?:1|224|256|384|512):(\d{{1,9}}){_SALT
 _SCRYPT: Final = re.compile(rf"scrypt:(\d{{1,9}}):(\d{{1,4}}):(\d{{1,4}}){_SALT_AND_DIGEST}")
 
 
+_SHA1: Final = re.compile(r"sha1\$([^$]{1,100})\$([0-9a-f]{40})")
+"""Of PyBossa before 2014. It is weak, and replaced when its person signs in."""
+
+
 def is_foreign_hash(stored: str) -> bool:
     """Whether a stored hash is one that ``check_foreign_hash`` reads."""
+    if _SHA1.fullmatch(stored):
+        return True
     if match := _PBKDF2.fullmatch(stored):
         return 1 <= int(match[1]) <= MAX_ITERATIONS
     if match := _SCRYPT.fullmatch(stored):
@@ -69,6 +76,9 @@ def is_foreign_hash(stored: str) -> bool:
 def check_foreign_hash(stored: str, password: str) -> bool:
     """Whether a password fits a hash that ``is_foreign_hash`` accepts. Takes up to a second of a processor."""
     try:
+        if match := _SHA1.fullmatch(stored):
+            digest = hmac.new(match[1].encode(), password.encode(), "sha1").hexdigest()
+            return hmac.compare_digest(digest, match[2])
         return bool(security.check_password_hash(stored, password))
     except ValueError:  # also a password with a lone surrogate
         return False
@@ -145,11 +155,11 @@ class Remembered:
     """
 
     def __init__(self, clock: IReactorTime) -> None:
-        self._key, self._names = os.urandom(32), ExpiringCache(clock, REMEMBERED_SECONDS, _MAX_REMEMBERED)
+        self._key, self._names = os.urandom(32), Cache[bool](clock, REMEMBERED_SECONDS, _MAX_REMEMBERED)
 
     def add(self, stored: str, password: str) -> None:
         """Notes that the password fits the stored hash."""
-        self._names.add(self._name(stored, password))
+        self._names.put(self._name(stored, password), True)
 
     def __contains__(self, pair: tuple[str, str]) -> bool:
         return self._name(*pair) in self._names

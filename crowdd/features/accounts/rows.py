@@ -144,21 +144,6 @@ class LockedAddress(Address):
     id: int
 
 
-class SessionAccount(TypedDict):
-    """The account of a session that is used; ages are in seconds."""
-
-    id: int
-    name: str
-    fullname: str
-    admin: bool
-    locale: str
-    second_factor: bool
-    access_version: int
-    stale: bool
-    proof_age: float
-    admin_idle: float
-
-
 class TokenAccount(TypedDict):
     """The account of an API token that is used."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from crowdd.core.rows import SessionAccount
 from crowdd.database.access import Database, Prepared, fetch_each, fetch_rows
-from crowdd.features.accounts.rows import Session, SessionAccount
+from crowdd.features.accounts.rows import Session
 
 MAX_SESSIONS = 100  # of one account
 

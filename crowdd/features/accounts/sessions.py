@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from functools import partial
 
-import attrs
-
+from crowdd.core.devices import Authenticated
+from crowdd.core.rows import SessionAccount
 from crowdd.core.secrets import Secrets, token
 from crowdd.database.access import Database, Transactions
-from crowdd.features.accounts import session_statements
-from crowdd.features.accounts.rows import LockedAddress, SessionAccount
-from crowdd.features.signin import statements as signin_statements
+from crowdd.features.accounts import session_statements, statements
+from crowdd.features.accounts.rows import LockedAddress
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
 from crowdd.kernel.errors import AnonymousError
 from crowdd.kernel.requester import Requester
@@ -29,24 +28,13 @@ _SYSTEMS = (
 )  # fmt: skip
 
 
-@attrs.frozen
-class Authenticated:
-    """An account whose person has proved who they are, and its ``access_version`` then (0: of a new account).
-
-    Every new password makes a new version, and with it worthless what was proved before.
-    """
-
-    user_id: int
-    access_version: int = 0
-
-
 async def lock_account(tx: Database, user_id: int, who: Requester) -> LockedAddress:
     """Locks an account that its person changes, and returns its address.
 
     Raises AnonymousError when the session in use has ended meanwhile: a new password must be the end of all that was
     begun before it.
     """
-    row = await signin_statements.lock_address(tx, user_id)
+    row = await statements.lock_address(tx, user_id)
     if who.session and not await session_statements.is_live(tx, who.session):
         raise _signed_out()
     return row

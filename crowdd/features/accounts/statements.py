@@ -23,9 +23,9 @@ from crowdd.features.accounts.rows import (
     Account,
     AccountPage,
     AccountWithPassword,
-    Address,
     Administrator,
     Leader,
+    LockedAddress,
     OneTimeLink,
 )
 
@@ -173,13 +173,13 @@ async def find_by_provider(db: Database, provider: str, provider_id: str) -> Acc
     )
 
 
-async def lock_address(db: Database, user_id: int) -> Address:
-    """The address of an account, locked until the transaction ends."""
+async def lock_address(tx: Database, user_id: int) -> LockedAddress:
+    """The address of an account, locked until the transaction ends, so that its factors do not change meanwhile."""
     return await fetch_row(
-        db,
-        Address,
-        "SELECT email_addr, valid_email, name, locale FROM account WHERE id = %(id)s FOR UPDATE",
-        {"id": user_id},
+        tx,
+        LockedAddress,
+        "SELECT id, email_addr, valid_email, name, locale FROM account WHERE id = %(user)s FOR UPDATE",
+        {"user": user_id},
     )
 
 

@@ -10,22 +10,13 @@ import attrs
 from crowdd.core.mail.message import plain_address
 from crowdd.kernel.errors import ConflictError, InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kinds.names import UnusableNameError
+from crowdd.kinds.names import RESERVED_NAMES, UnusableNameError
 from crowdd.kinds.types import Type
 from crowdd.kinds.user import USER
 
 Mistakes = dict[str, list[str]]
 
 MAX_PASSWORD_LENGTH = 1000
-EXAMPLES = "examples"  # owns projects that were loaded before there was anybody
-# First segments of addresses below /account/ that are pages, not people; and the one account that is nobody's.
-RESERVED_NAMES = frozenset(
-    {
-        "page", "register", "signin", "signout", "forgot-password", "reset-password", "profile", "newsletter",
-        "confirm-email", "save_metadata", "first-admin", "api", "export", "delete", "update", "projects", "sessions",
-        "claim", "unlink", "prove", "passkey", "security", "password-strength", EXAMPLES,
-    }
-)  # fmt: skip
 
 
 def select_mistakes(mistakes: Mistakes) -> Mistakes:

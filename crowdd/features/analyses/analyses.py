@@ -18,16 +18,27 @@ from crowdd.features.analyses.rows import AnalysisRow, TaskEstimate, VolunteerEs
 from crowdd.features.analyses.runner import AnalysisRunner, question_of
 from crowdd.features.tasks.changes import Changes, Effect
 from crowdd.features.trust import review_statements
-from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Json, JsonObject, Values
+from crowdd.kernel.values import Json, Values
+from crowdd.kinds.body import Body, key
+from crowdd.kinds.types import Choice
 from crowdd.sched.queue import Queue
 
 HANDLER: Final = "analyse"
 MAX_KEPT: Final = 20
 """Analyses of a project."""
 ANSWERS: Final = ("counted", "all")
+
+
+class AnalysisBody(Body):
+    """An analysis that is started."""
+
+    method: str = key(Choice(choices=(*METHODS,)))
+    answers: str = key(
+        Choice(choices=ANSWERS), "Only answers that count, or also late ones and those set aside.", default=ANSWERS[0]
+    )
 
 
 class TaskFinding(TypedDict):
@@ -84,20 +95,21 @@ class Analyses:
             refusal = error.args[0]
         return Advice(methods=[*METHODS.values()], suggested=suggested(median, n_choices), refusal=refusal)
 
-    async def add(self, who: Requester, project_id: int, body: object) -> AnalysisRow:
-        """Starts the analysis that a body asks for: ``method``, and ``answers``, counted or all.
+    async def add(self, who: Requester, project_id: int, body: AnalysisBody) -> AnalysisRow:
+        """Starts an analysis.
 
         Raises InvalidValueError; ConflictError while another one runs, and when MAX_KEPT are there.
         """
         await self._changes.require(self._db, who, project_id)
-        method, which = _asked(body)
+        method = METHODS[body.method]
+        method.require()
         question_of(await statements.read_project_info(self._db, project_id) or {})
 
         async def work(tx: Database) -> int:
             _require_room(*await statements.lock_analyses(tx, project_id))
             parameters = dict(method.parameters)
             analysis_id = await statements.insert_analysis(
-                tx, project_id, method.name, which, parameters, who.acting_user
+                tx, project_id, method.name, body.answers, parameters, who.acting_user
             )
             item_id = await self._queue.add(tx, HANDLER, {"analysis": analysis_id}, who, project_id)
             await statements.set_item(tx, analysis_id, item_id)
@@ -134,22 +146,6 @@ class Analyses:
     async def volunteers(self, row: AnalysisRow, place: Keyset) -> KeysetPage[VolunteerEstimate]:
         """A page of the volunteers of an analysis by their accuracy."""
         return await statements.list_volunteer_outcomes(self._db, row["project_id"], row["id"], place)
-
-
-def _asked(body: object) -> tuple[Method, str]:
-    if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
-    attributes: JsonObject = body
-    for name in attributes:
-        if name not in ("method", "answers"):
-            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: method, answers.")
-    wanted, which = attributes.get("method"), attributes.get("answers", "counted")
-    if not isinstance(wanted, str) or wanted not in METHODS:
-        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="method", choices=", ".join(METHODS)))
-    if not isinstance(which, str) or which not in ANSWERS:
-        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="answers", choices=", ".join(ANSWERS)))
-    METHODS[wanted].require()
-    return METHODS[wanted], which
 
 
 def _require_room(n: int, busy: bool) -> None:

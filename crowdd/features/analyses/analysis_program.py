@@ -1,14 +1,11 @@
-"""The process that does one analysis, with bounded memory and time and a low priority: ``process.start`` starts it.
-
-    python -m crowdd.features.analyses.analysis_program FILE OF ANSWERS  FILE OF FINDINGS  OPTIONS
+"""The program that does one analysis, with bounded memory and time and a low priority: ``process.start`` starts it.
 
 It knows no database. The file of findings has JSON lines: a summary, then tasks and volunteers in chunks. Where it
-refuses, the only line says why. Where a limit ends it, its status is not 0.
+refuses, the only line says why.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +18,7 @@ import orjson
 from crowdd.features.analyses import methods
 from crowdd.features.analyses.methods import METHODS, Answers, Estimate, Method, accuracies, winners
 from crowdd.features.analyses.numbering import Numbered, number
-from crowdd.kernel.concurrency.isolated import bound_process, watch_server, yield_to_requests
+from crowdd.kernel.concurrency.isolated import Limits
 from crowdd.kernel.errors import CrowddError
 from crowdd.kernel.lazy import lazy
 from crowdd.kernel.values import Values
@@ -31,12 +28,9 @@ if TYPE_CHECKING:
 else:
     np = lazy("numpy")
 
-MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses
-MAX_CPU_SECONDS: Final = 1800
-MAX_FILE_BYTES: Final = 4_000_000_000
+LIMITS: Final = Limits(memory=4_000_000_000, cpu_seconds=1800, file_bytes=4_000_000_000, niceness=19)
 CHUNK: Final = 1000  # tasks or volunteers of one line
 _DIGITS: Final = 6
-_NICENESS: Final = 19
 _METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]] = {
     "dawid_skene": methods.estimate_dawid_skene,
     "glad": methods.estimate_glad,
@@ -46,24 +40,14 @@ _METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]
 }
 
 
-def limit() -> None:
-    """Bounds this process, and lets all others go first."""
-    yield_to_requests(_NICENESS)
-    bound_process(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=MAX_FILE_BYTES)
-
-
-def main(arguments: list[str]) -> int:
-    """Analyses the answers of the file that the arguments name."""
-    limit()
-    watch_server()
-    answers, findings, options = Path(arguments[0]), Path(arguments[1]), orjson.loads(arguments[2])
-    with findings.open("wb") as out:
+def write_findings(answers: str, findings: str, options: str) -> None:
+    """Analyses the answers of a file. ``options``: see ``analyse``, as JSON."""
+    with Path(findings).open("wb") as out:
         try:
-            for line in analyse(answers, options):
+            for line in analyse(Path(answers), orjson.loads(options)):
                 out.write(orjson.dumps(line) + b"\n")
         except CrowddError as error:
             out.write(orjson.dumps({"error": str(error)}) + b"\n")
-    return 0
 
 
 def analyse(path: Path, options: Values) -> Iterator[Values]:
@@ -136,7 +120,3 @@ def _volunteers(numbered: Numbered, answers: Answers, estimate: Estimate) -> Ite
     rows = [*map(list, zip(numbered.actors, answer_counts, accuracy, skill, strict=True))]
     for begin in range(0, len(rows), CHUNK):
         yield {"volunteers": rows[begin : begin + CHUNK]}
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from crowdd.core.records.statements import Keyset
-from crowdd.features.analyses.analyses import ANSWERS, MAX_KEPT, Analyses
+from crowdd.features.analyses.analyses import ANSWERS, MAX_KEPT, Analyses, AnalysisBody
 from crowdd.features.analyses.methods import EXTRA, METHODS
-from crowdd.features.tasks.change_api import DRY_RUN, EFFECT, LARGE, effect_response, is_dry_run
+from crowdd.features.tasks.effects import DRY_RUN, EFFECT, LARGE, effect_response, is_dry_run
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import LIMIT, PASSWORD
 from crowdd.http.html.tables import outward_rows
-from crowdd.http.operation import JSON, Audience, Operation, Parameter, Schema, array_of, closed_object
+from crowdd.http.operation import Audience, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
@@ -77,20 +77,6 @@ _PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
 _NAMED = (_PROJECT, Parameter("analysis_id", _COUNT, "Id of the analysis.", where="path"), PASSWORD)
 _REFUSALS = (AnonymousError, NotFoundError, InvalidValueError)
 _OWNERS = "For owners of the project and administrators. "
-_BODY = {
-    "type": "object",
-    "properties": {
-        "method": {"type": "string", "enum": [*METHODS]},
-        "answers": {
-            "type": "string",
-            "enum": [*ANSWERS],
-            "default": "counted",
-            "description": "Only answers that count, or also late ones and those set aside.",
-        },
-    },
-    "required": ["method"],
-    "additionalProperties": False,
-}
 
 
 def _operation(name: str, summary: str, about: str, answer: Schema | None, *parameters: Parameter) -> Operation:
@@ -121,7 +107,6 @@ _ADD = Operation(
     about=_OWNERS + "Starts a background task that gives each task a label and each volunteer an accuracy. Results do"
     f" not change. Methods that the server lacks libraries for are refused (they come with {EXTRA}).",
     parameters=(_PROJECT, PASSWORD),
-    bodies={JSON: _BODY},
     answer=_ANALYSIS,
     refusals=(AnonymousError, NotFoundError, ConflictError),
     audience=Audience.SIGNED_IN,
@@ -176,7 +161,7 @@ class AnalysesApi:
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, self.listed, endpoint="analysis", operation=_LIST)
-        yield post(_AT, self.add, endpoint="analysis", operation=_ADD)
+        yield post(_AT, self.add, endpoint="analysis", operation=_ADD, body=AnalysisBody)
         yield get(_ONE, self.one, endpoint="analysis", operation=_GET)
         yield Route("DELETE", _ONE, self.delete, endpoint="analysis", operation=_DELETE)
         yield post(f"{_ONE}/apply", self.apply, endpoint="analysis", operation=_APPLY)
@@ -186,8 +171,8 @@ class AnalysesApi:
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
         return JsonResponse(outward_rows(await self._analyses.listed(incoming.who, checked_id(object_id))))
 
-    async def add(self, incoming: Incoming, object_id: int) -> Response:
-        row = await self._analyses.add(incoming.who, checked_id(object_id), incoming.json_body())
+    async def add(self, incoming: Incoming, object_id: int, body: AnalysisBody) -> Response:
+        row = await self._analyses.add(incoming.who, checked_id(object_id), body)
         return JsonResponse(outward_rows([row])[0])
 
     async def one(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:

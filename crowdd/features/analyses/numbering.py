@@ -12,7 +12,7 @@ import orjson
 
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kinds.answers.fields import MAX_CHOICES, Choice, key
+from crowdd.kinds.answers.fields import MAX_CHOICES, Choice, folded, key
 
 _HASHED_AT_ONCE: Final = 10_000  # lines
 
@@ -52,6 +52,9 @@ def number(lines: Iterable[bytes], choices: Sequence[Choice] | None, *, nulls: b
 class _Reader:
     def __init__(self, classes: dict[tuple[type, object], int], *, fixed: bool, nulls: bool) -> None:
         self._classes, self._fixed, self._nulls = classes, fixed, nulls
+        self._folded: dict[str, set[int]] = {}
+        for (_type, value), class_number in classes.items():
+            self._fold(value, class_number)
         self._values: list[Choice] = []
         self._tasks: dict[int, int] = {}
         self._actors: dict[str, int] = {}
@@ -77,13 +80,22 @@ class _Reader:
         """From 1; 0 if it does not fit."""
         named = key(value)
         class_number = self._classes.get(named, 0)
+        if not class_number and isinstance(value, str):
+            near = self._folded.get(folded(value), set())
+            class_number = next(iter(near)) if len(near) == 1 else 0
         if class_number or self._fixed or (value is None and not self._nulls):
             return class_number
         if len(self._classes) == MAX_CHOICES:
             words = _("The answers have more than %(max)s different values. Declare the choices.", max=MAX_CHOICES)
             raise InvalidValueError(words)
         self._values.append(value)
-        return self._classes.setdefault(named, len(self._classes) + 1)
+        class_number = self._classes.setdefault(named, len(self._classes) + 1)
+        self._fold(value, class_number)
+        return class_number
+
+    def _fold(self, value: object, class_number: int) -> None:
+        if isinstance(value, str):
+            self._folded.setdefault(folded(value), set()).add(class_number)
 
     def _flush(self) -> None:
         self._hash.update("".join(self._lines).encode())

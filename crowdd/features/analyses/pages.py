@@ -9,7 +9,7 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.features.analyses import analyses
-from crowdd.features.analyses.analyses import MAX_KEPT, Analyses, TaskFinding
+from crowdd.features.analyses.analyses import MAX_KEPT, Analyses, AnalysisBody, TaskFinding
 from crowdd.features.analyses.methods import EXTRA, Method
 from crowdd.features.analyses.rows import AnalysisRow, VolunteerEstimate
 from crowdd.features.projects.projects import Projects
@@ -106,7 +106,7 @@ class AnalysisPages:
         body = {name: incoming.field(name) for name in ("method", "answers") if incoming.field(name)}
         here = f"/project/{quote(short_name)}/analyses"
         try:
-            begun = await self._analyses.add(incoming.who, row["id"], body)
+            begun = await self._analyses.add(incoming.who, row["id"], AnalysisBody.parse(body))
         except (ConflictError, InvalidValueError, TooManyRequestsError) as error:
             return Redirect(here, error.args[0], "error")
         words = _("The analysis has started. It continues when you close this page.")

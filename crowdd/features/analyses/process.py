@@ -9,20 +9,19 @@ from typing import Final
 import orjson
 
 from crowdd.kernel.concurrency import isolated
-from crowdd.kernel.concurrency.isolated import LongProcess
+from crowdd.kernel.concurrency.isolated import RunningProgram
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 
-_PROGRAM: Final = "crowdd.features.analyses.analysis_program"
+_PROGRAM: Final = "crowdd.features.analyses.analysis_program:write_findings"
 # One core is enough, and threads would each want addresses of their own.
 _ONE_THREAD: Final = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
 
 
-def start(answers: Path, findings: Path, options: Values) -> LongProcess:
+def start(answers: Path, findings: Path, options: Values) -> RunningProgram:
     """Has the answers of a file analysed (``program``)."""
-    arguments = [str(answers), str(findings), orjson.dumps(options).decode()]
-    return isolated.start_long_process(_PROGRAM, arguments, too_costly, **_ONE_THREAD)
+    return isolated.start(_PROGRAM, str(answers), str(findings), orjson.dumps(options).decode(), more=_ONE_THREAD)
 
 
 def read(findings: Path) -> Iterator[Values]:

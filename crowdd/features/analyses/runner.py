@@ -20,7 +20,7 @@ from crowdd.features.analyses import process, statements
 from crowdd.features.analyses.methods import METHODS
 from crowdd.features.analyses.rows import AnalysisRow
 from crowdd.kernel import files as kernel_files
-from crowdd.kernel.concurrency.isolated import LongProcess
+from crowdd.kernel.concurrency.isolated import LimitError, RunningProgram
 from crowdd.kernel.concurrency.throttling import Turns
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError, NotFoundError, StoppedError
@@ -75,7 +75,6 @@ def _choices(field: AnswerField) -> tuple[Choice, ...] | None:
 
 
 TASKS_AT_ONCE: Final = 500  # whose answers one statement reads
-WAIT_SECONDS: Final = 1.0  # after which a running process is looked at again
 MAX_SECONDS: Final = 1800.0
 
 
@@ -135,9 +134,9 @@ class AnalysisRunner:
         """What a short function gives, called in a thread."""
         return await self._worker_thread.do_soon(work, *arguments)
 
-    async def ended(self, running: LongProcess) -> bool:
-        """Whether a process has ended, after a while."""
-        return await self._worker_thread.do(running.wait, WAIT_SECONDS)
+    async def finish(self, running: RunningProgram, look: Callable[[], Awaitable[None]]) -> None:
+        """Waits for a program, and looks after it."""
+        await running.finish(self._worker_thread, look)
 
     def now(self) -> float:
         """Seconds of a clock."""
@@ -199,14 +198,16 @@ class _Run:
             "nulls": question.nulls,
         }
         begun = self._runner.now()
-        running = process.start(self._files.answers, self._files.findings, options)
+
+        async def look() -> None:
+            if self._runner.now() - begun > MAX_SECONDS:
+                raise LimitError("seconds")
+            await self._advance(0)
+
         try:
-            while not await self._runner.ended(running):
-                if self._runner.now() - begun > MAX_SECONDS:
-                    raise InvalidValueError(process.too_costly())
-                await self._advance(0)
-        finally:
-            running.end()
+            await self._runner.finish(process.start(self._files.answers, self._files.findings, options), look)
+        except LimitError:
+            raise InvalidValueError(process.too_costly()) from None
 
     async def _store(self) -> None:
         """Stores what was found, chunk by chunk, each with the progress."""

@@ -52,25 +52,20 @@ class BatchPlan:
     groups: dict[str, list[str]]
 
 
+@attrs.frozen(eq=False)
 class Batches:
     """Batches of media and their files."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        notify: Callable[[int], None],
-        queue: Queue,
-        incoming: IncomingFiles,
-        worker_thread: WorkerThread,
-        limits: UploadSettings,
-        quota: QuotaSettings,
-        runner: BatchRunner,
-        changes: Changes,
-        site: Site,
-    ) -> None:
-        self._db, self._notify, self._queue, self._site = db, notify, queue, site
-        self._incoming, self._thread, self._runner, self._changes = incoming, worker_thread, runner, changes
-        self.limits, self._quota = limits, quota
+    _db: Transactions
+    _notify: Callable[[int], None]
+    _queue: Queue
+    _incoming: IncomingFiles
+    _thread: WorkerThread
+    limits: UploadSettings
+    _quota: QuotaSettings
+    _runner: BatchRunner
+    _changes: Changes
+    _site: Site
 
     async def proposed_redundancy(self, row: ProjectPage) -> int:
         """The answers per task that a page proposes."""

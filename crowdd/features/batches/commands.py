@@ -15,16 +15,18 @@ import click
 
 from crowdd.admin_cli.output import json_option, say, watching
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.feature import House
 from crowdd.features.batches.batches import MAX_KEY, Batches
+from crowdd.features.batches.feature import BatchesFeature
 from crowdd.features.batches.grouping import is_system_file
 from crowdd.features.batches.incoming_files import Part
 from crowdd.features.batches.rows import MediaFile
 from crowdd.features.imports import commands as import_commands
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import project as found
 from crowdd.kernel.errors import ForbiddenError, InvalidValueError, NotFoundError, TooLargeError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Values
-from crowdd.services import Services
 
 PART = 8_388_608  # bytes
 _SHOWN = 20  # refused files
@@ -52,7 +54,7 @@ def list_folder_files(directory: Path) -> list[Path]:
 
 
 async def copy_files(
-    services: Services,
+    house: House,
     which: str,
     directory: Path,
     files: Sequence[Path],
@@ -60,7 +62,10 @@ async def copy_files(
     report: Callable[[int], object],
 ) -> AddedMedia:
     """Copies the files that the newest open batch lacks, and closes it. ``report`` gets the number that are done."""
-    row, batches = await found(services.projects, services.records, which), services.media_batches
+    row, batches = (
+        await found(house[ProjectsFeature].projects, house.base.records, which),
+        house[BatchesFeature].media_batches,
+    )
     batch = await batches.begin_or_go_on(SYSTEM, row, choices)
     copied, present, refused = 0, 0, dict[str, str]()
     for number, path in enumerate(files, 1):
@@ -76,7 +81,7 @@ async def copy_files(
             refused[name] = str(error)
         report(number)
     await batches.close(SYSTEM, row, batch)
-    url = f"{services.settings.base_url}/project/{row['short_name']}/tasks/media/{batch}"
+    url = f"{house.base.settings.base_url}/project/{row['short_name']}/tasks/media/{batch}"
     return AddedMedia(batch, copied, present, refused, url)
 
 
@@ -191,7 +196,7 @@ def import_(config: Path | None, which: str, resume: bool, as_json: bool, **aske
     with watching("Importing rows", quiet=as_json) as report:
         done = with_domain(
             config,
-            lambda services: import_commands.run(services, which, import_commands.Asked(**asked), report),
+            lambda house: import_commands.run(house, which, import_commands.Asked(**asked), report),
             connections=3,
         )
     say(as_json, done, *_imported(done))

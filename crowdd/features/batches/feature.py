@@ -1,15 +1,67 @@
-"""The background task that prepares uploaded media, and the job that removes old imports and uploads."""
+"""Media that owners bring: uploads, their preparation, and the tasks made of them."""
 
 from __future__ import annotations
 
 import time
 
+import attrs
+
+from crowdd.core.base import Base
+from crowdd.core.feature import Feature
 from crowdd.features.batches.batches import HANDLER as PREPARE_MEDIA_TASK
 from crowdd.features.batches.batches import Batches
+from crowdd.features.batches.incoming_files import IncomingFiles
+from crowdd.features.batches.runner import BatchRunner
+from crowdd.features.imports.feature import ImportsFeature
 from crowdd.features.imports.imports import Imports
+from crowdd.features.media.feature import MediaFeature
+from crowdd.features.tasks.feature import TasksFeature
 from crowdd.kernel.languages import _
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import HOUR, Handler, Job
 from crowdd.sched.queue import QueuedTask
+
+
+@attrs.frozen
+class BatchesFeature(Feature):
+    """What makes tasks of media files."""
+
+    media_batches: Batches
+
+    @classmethod
+    def build(
+        cls,
+        base: Base,
+        scheduling: Scheduling,
+        media: MediaFeature,
+        tasks: TasksFeature,
+    ) -> BatchesFeature:
+        data, uploads = base.settings.data, base.settings.uploads
+        incoming, thread = IncomingFiles(data.dir / "media", data.min_free_bytes), base.worker_thread.another()
+        runner = BatchRunner(
+            base.db,
+            base.notify,
+            incoming,
+            thread,
+            media.media_preparation,
+            media.media_store,
+            media.media_names,
+            base.quota,
+            uploads,
+        )
+        batches = Batches(
+            base.db,
+            base.notify,
+            scheduling.queue,
+            incoming,
+            thread,
+            uploads,
+            base.settings.quota,
+            runner,
+            tasks.changes,
+            base.site,
+        )
+        return cls(batches)
 
 
 async def _run(batches: Batches, item: QueuedTask) -> dict[str, object]:
@@ -19,7 +71,7 @@ async def _run(batches: Batches, item: QueuedTask) -> dict[str, object]:
 # Make tasks of media files that an owner brings.
 HANDLER = Handler(
     PREPARE_MEDIA_TASK,
-    lambda services, item: _run(services.media_batches, item),
+    lambda house, item: _run(house[BatchesFeature].media_batches, item),
     title=_("Preparation of media"),
     note=_("Each file becomes a task when it has been prepared."),
 )
@@ -31,4 +83,8 @@ async def _sweep_imports(imports: Imports, batches: Batches) -> str:
 
 
 # Remove imports that ended long ago, and uploads that were never started or never completed.
-JOB = Job("sweep_imports", HOUR, lambda services: _sweep_imports(services.imports, services.media_batches))
+JOB = Job(
+    "sweep_imports",
+    HOUR,
+    lambda house: _sweep_imports(house[ImportsFeature].imports, house[BatchesFeature].media_batches),
+)

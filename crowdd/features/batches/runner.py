@@ -50,24 +50,19 @@ _REFUSALS = (InvalidValueError, ForbiddenError)
 _FILES_AT_ONCE = 1000
 
 
+@attrs.frozen(eq=False)
 class BatchRunner:
     """Prepares the files of batches and makes tasks of them."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        notify: Callable[[int], None],
-        incoming: IncomingFiles,
-        worker_thread: WorkerThread,
-        preparation: MediaPreparation,
-        store: MediaStore,
-        names: MediaNames,
-        quota: Quota,
-        limits: UploadSettings,
-    ) -> None:
-        self._db, self._notify, self._incoming, self._thread = db, notify, incoming, worker_thread
-        self._preparation, self._store, self._names = preparation, store, names
-        self._quota, self._limits = quota, limits
+    _db: Transactions
+    _notify: Callable[[int], None]
+    _incoming: IncomingFiles
+    _thread: WorkerThread
+    _preparation: MediaPreparation
+    _store: MediaStore
+    _names: MediaNames
+    _quota: Quota
+    _limits: UploadSettings
 
     async def run(self, item: QueuedTask) -> dict[str, object]:
         """Does all that a batch has to do now. Raises NotFoundError, ForbiddenError when its owner is none any more."""

@@ -10,11 +10,12 @@ from crowdd.features.community.favourites import Favourites
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.api import operations
 from crowdd.http.api.objects import checked_id, listed, tagged
-from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_object, reference
+from crowdd.http.operation import Audience, Operation, Parameter, reference
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import AnonymousError, NotFoundError, TooLargeError
+from crowdd.kinds.body import Body, key
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer
 
@@ -32,7 +33,6 @@ _ADD = Operation(
     name="add_favourite",
     section=_SECTION,
     summary="Add a task to your favourites",
-    bodies={JSON: closed_object(task_id=TASK.field("id").type.schema())},
     answer=reference("Task"),
     refusals=(AnonymousError, NotFoundError, TooLargeError),
     audience=Audience.SIGNED_IN,
@@ -48,6 +48,12 @@ _REMOVE = Operation(
 )
 
 
+class FavouriteBody(Body):
+    """A task that becomes a favourite."""
+
+    task_id: int = key(TASK.field("id").type, "Id of the task.")
+
+
 class FavouritesApi:
     """/api/favorites and /api/favorites/<task_id>."""
 
@@ -56,15 +62,15 @@ class FavouritesApi:
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/favorites", self.list, endpoint="favorites", operation=_LIST)
-        yield post("/api/favorites", self.add, endpoint="favorites", operation=_ADD)
+        yield post("/api/favorites", self.add, endpoint="favorites", operation=_ADD, body=FavouriteBody)
         yield Route("DELETE", "/api/favorites/<int:task_id>", self.remove, endpoint="favorites", operation=_REMOVE)
 
     async def list(self, incoming: Incoming) -> Response:
         query = await listed(TASK, incoming, self._contributions)
         return tagged(await self._favourites.list(query, incoming.who))
 
-    async def add(self, incoming: Incoming) -> Response:
-        return JsonResponse(await self._favourites.add(incoming.who, incoming.json_body()))
+    async def add(self, incoming: Incoming, body: FavouriteBody) -> Response:
+        return JsonResponse(await self._favourites.add(incoming.who, body.task_id))
 
     async def remove(self, incoming: Incoming, task_id: int) -> Response:
         return JsonResponse(await self._favourites.remove(incoming.who, checked_id(task_id)))

@@ -13,9 +13,10 @@ from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kernel.errors import FormError, InvalidValueError
+from crowdd.kernel.errors import FormError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.types import missing
 
 _AT = "/account/<name>/collections"
 _ONE = f"{_AT}/<int:collection_id>"
@@ -133,7 +134,7 @@ class CollectionPages:
         """Writes the note of a task."""
         owner = await self._own(incoming, name)
         if "note" not in incoming.form:
-            raise InvalidValueError("`note` is missing.", code="missing_attribute")
+            raise missing("note")
         try:
             await self._collections.set_note(incoming.who, collection_id, task_id, incoming.field("note"))
         except FormError as error:

@@ -18,7 +18,7 @@ from crowdd.database.access import Database, Row, Transactions
 from crowdd.features.community import statements
 from crowdd.features.projects import list_statements as project_list_statements
 from crowdd.features.projects.serializers import project_summary
-from crowdd.kernel.errors import NOT_FOUND, AnonymousError, InvalidValueError, NotFoundError
+from crowdd.kernel.errors import NOT_FOUND, AnonymousError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
@@ -111,12 +111,10 @@ class Favourites:
         )
         return [self._records.view(TASK, row) for row in rows]
 
-    async def add(self, who: Requester, body: object) -> Values:
-        """Marks the task that the body names, and gives it."""
+    async def add(self, who: Requester, task_id: int) -> Values:
+        """Marks a task, and gives it."""
         user_id = _require_favourites_user(who)
-        if not isinstance(body, dict) or set(body) != {"task_id"}:
-            raise InvalidValueError("The body must have the key task_id and no other.")
-        row = await self._task(who, TASK.field("id").parse(body["task_id"]))
+        row = await self._task(who, task_id)
         await statements.insert_favourite(self._db, user_id, row["id"])
         return self._records.view(TASK, row)
 

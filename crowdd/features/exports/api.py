@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from crowdd.core.records.records import Records
 from crowdd.features.exports.exports import FOLLOWED_FORMAT, Exports, FollowedChanges
-from crowdd.features.exports.formats import FORMATS, INFOS, KINDS, ROWS, ExportFile, Options
+from crowdd.features.exports.formats import FORMATS, INFOS, KINDS, ROWS, SEPARATORS, WORKBOOK, ExportFile, Options
 from crowdd.features.exports.spools import KeptSpool
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.signin.identity import Identity
 from crowdd.features.statistics.live_updates import Broadcast
-from crowdd.features.tasks.changes import task_ids
+from crowdd.features.tasks.changes import CODE, TasksBody
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import PASSWORD, VOLUNTEER
+from crowdd.http.api.operations import PASSWORD
 from crowdd.http.edge import downloads
 from crowdd.http.edge.streams import SseConnection
 from crowdd.http.operation import Operation, Parameter
@@ -70,6 +70,7 @@ class ExportFollower:
 
 _ID = Integer(minimum=0).schema()
 _TEXT = {"type": "string"}
+_IDS = _TEXT | {"pattern": r"^([0-9]{1,18}(,[0-9]{1,18})*)?$"}
 _FLAG = Boolean().text_schema()
 _MAX_WORD = 100  # characters
 _EXPORT = Operation(
@@ -80,22 +81,39 @@ _EXPORT = Operation(
     " you can continue an interrupted download for ten minutes after the file was made.",
     parameters=(
         Parameter("object_id", _ID, "Id of the project.", where="path"),
-        Parameter("type", {"type": "string", "enum": list(KINDS)}, "What a row is (default: task_run)."),
+        Parameter(
+            "type",
+            {"type": "string", "enum": [*KINDS, WORKBOOK]},
+            "What a row is (default: task_run). workbook has sheets of results, answers and tasks, for format=xlsx.",
+        ),
         Parameter(
             "format",
             {"type": "string", "enum": list(FORMATS)},
             "Format of the file (default: ndjson). dictionary describes the columns of the others.",
         ),
-        Parameter("info", {"type": "string", "enum": list(INFOS)}, "info as columns of its keys, as JSON, or both."),
+        Parameter(
+            "info",
+            {"type": "string", "enum": list(INFOS)},
+            "info as columns of its keys, also of what is in them (wide), as JSON, or as columns and JSON.",
+        ),
         Parameter(
             "rows",
             {"type": "string", "enum": list(ROWS)},
             "Of answers: a row is a record, a mark in an answer, or a task with a column for each volunteer.",
         ),
+        Parameter(
+            "task",
+            {"type": "string", "enum": ["columns"]},
+            "With columns, each row also has the columns of its task. Hidden columns are for owners.",
+            empty=True,
+        ),
+        Parameter(
+            "separator", {"type": "string", "enum": list(SEPARATORS)}, "Between the cells of CSV (default: comma)."
+        ),
         Parameter("raw", _FLAG, "With 1, texts in CSV are not guarded against spreadsheets.", empty=True),
         Parameter("bom", _FLAG, "With 1, CSV begins with a byte order mark.", empty=True),
-        Parameter("task_ids", _TEXT, "Only rows of these tasks: ids, separated by commas.", empty=True),
-        Parameter("volunteer", VOLUNTEER, "Only answers of this volunteer. For type=task_run.", empty=True),
+        Parameter("task_ids", _IDS, "Only rows of these tasks: ids, separated by commas.", empty=True),
+        Parameter("volunteer", CODE.schema(), "Only answers of this volunteer. For type=task_run.", empty=True),
         Parameter("analysis", _ID, "Analysis whose labels stand beside results. For owners.", empty=True),
         Parameter(
             "since",
@@ -125,7 +143,7 @@ class ExportsApi:
         project = await self._records.get(PROJECT, incoming.who, checked_id(object_id))
         row = await self._projects.page(project["short_name"], incoming.who)
         query, named = incoming.query, clean_text(incoming.query.get("task_ids", ""))
-        chosen = task_ids({"task_ids": [word.strip() for word in named.split(",")] if named.strip() else None})
+        chosen = TasksBody.parse({"task_ids": named.split(",") if named.strip() else None}).chosen
         type_, format_ = query.get("type", "task_run"), query.get("format", "ndjson")
         file = asked_file(incoming, self._exports, row, type_, format_, chosen, bom=False)
         if queries.parse_flag(query.get("follow", ""), "follow"):
@@ -165,6 +183,8 @@ def _options(query: Mapping[str, str], *, bom: bool) -> Options:
         info=query.get("info", ""),
         rows=query.get("rows", "record"),
         raw=queries.parse_flag(query.get("raw", ""), "raw"),
+        task=query.get("task", ""),
+        separator=query.get("separator", "comma"),
         bom=queries.parse_flag(query["bom"], "bom") if query.get("bom") else bom,
     )
 

@@ -8,8 +8,10 @@ import attrs
 import orjson
 
 from crowdd.core.records import projection_statements
+from crowdd.core.records.statements import task_relation
 from crowdd.database.access import Database, one_or_none
 from crowdd.kernel.values import Json as JsonValue
+from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import Role
@@ -19,7 +21,7 @@ from crowdd.kinds.types import Boolean, Integer, Integers, Json, Number, Timesta
 SAID = ("value", "answers", "agreement", "confidence")
 """Columns of a table with what answers say at a field."""
 STATES = "answered, nothing (there is no such thing), unsure (can't tell) or left_out"
-ISO = """'YYYY-MM-DD"T"HH24:MI:SS.US'"""
+ISO = """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'"""
 _QUOTED_ISO = r"""'\"YYYY-MM-DD"T"HH24:MI:SS.US\"'"""
 _SAID_TYPES = {"value": "json", "answers": "integer", "agreement": "number", "confidence": "number"}
 _MAX_CLASSES = 10  # that have a column each
@@ -31,7 +33,8 @@ class Column:
 
     ``type`` is integer, number, boolean, text, timestamp or json, or decimal for numbers that no other type has exactly.
     ``about`` says what it is, ``origin`` where name and type come from: attribute, declared, values or computed.
-    ``shorter`` makes the value as text, where there is a shorter way than by ``sql``.
+    ``shorter`` makes the value as text, where there is a shorter way than by ``sql``. ``plain``: arrays and objects are
+    texts for people in tables, not JSON. ``shown``: how a spreadsheet shows a text, as date or link.
     """
 
     name: str
@@ -41,6 +44,8 @@ class Column:
     about: str = ""
     origin: str = "computed"
     shorter: str = ""
+    plain: bool = False
+    shown: str = ""
 
     @property
     def is_stored(self) -> bool:
@@ -50,21 +55,23 @@ class Column:
     @property
     def is_guarded(self) -> bool:
         """Whether its cells may be formulas to a spreadsheet."""
-        return self.is_json or self.type == "text"
+        return self.is_json or self.type == "text" or self.plain
 
     @property
     def text(self) -> str:
         """Its value as text; null for a null of JSON, too."""
+        if self.plain:
+            return f"plain_text(({self.sql})::jsonb)"
         return self.shorter or (f"({self.sql} #>> '{{}}')" if self.is_json else f"({self.sql})")
 
     def cell(self) -> str:
-        """Its value for COPY as CSV. An empty text is null, so that it is an empty cell as well."""
+        """Its value for COPY as CSV. An empty text is in quotation marks, nothing is not."""
         match self.type:
             case "timestamp":
                 return f"to_char({self.sql} AT TIME ZONE 'UTC', {ISO})"
-            case "boolean" | "json" if not self.is_json:
+            case "boolean" | "json" if not self.is_json and not self.plain:
                 return f"({self.sql})::text"
-        return f"nullif({self.text}, '')" if self.is_guarded else self.text
+        return self.text
 
     def exact(self) -> str:
         """The same for programs: null and an empty text are kept apart, and JSON is as it is."""
@@ -121,6 +128,26 @@ def of_info(name: str, key: str, type_: str = "json", about: str = "", origin: s
     return Column(name, type_, f"(i.info->{literal(key)})", True, about, origin, f"(i.info->>{literal(key)})")
 
 
+def for_people(column: Column) -> Column:
+    """A column without JSON in its cells."""
+    return attrs.evolve(column, plain=column.type == "json")
+
+
+def in_task(column: Column) -> Column:
+    """A column of ``info`` of a task, beside a row that belongs to it."""
+    sql, shorter = (text.replace("i.info", "k.info") for text in (column.sql, column.shorter))
+    return attrs.evolve(column, name=f"task_{column.name}", sql=sql, shorter=shorter)
+
+
+def of_task(columns: Sequence[Column], task_id: str, *, owns: bool) -> Source:
+    """These columns of the task with the id of a row; only owners read hidden ones."""
+    rows = (
+        "SELECT CASE WHEN jsonb_typeof(k.info) = 'object' THEN k.info || '{}' END AS info"
+        f" FROM {task_relation(owns=owns)} k WHERE k.project_id = t.project_id AND k.id = {task_id} OFFSET 0"
+    )
+    return Source(columns, rows, "k")
+
+
 def without_nothing(column: Column) -> Column:
     """A column of ``info`` with no value where the answer says "nothing there"."""
     return attrs.evolve(column, sql=f"nullif({column.sql}, '[]')", shorter=f"nullif({column.shorter}, '[]')")
@@ -146,9 +173,21 @@ def rest_of_info(info: Column) -> Column:
     return attrs.evolve(info, sql=sql)
 
 
-def said(name: str, of: str) -> Column:
-    """What answers say at a field, which the row ``i`` has."""
-    title = f"consensus_{name}" if of == "value" else f"consensus_{name}_{of}"
+MODEL = "model"
+"""What the confidence of a label is called in files: how probable the model of the volunteers says it is."""
+_MODELLED = frozenset({"label", "labels"})
+
+
+def is_modelled(fields: Sequence[AnswerField]) -> bool:
+    """Whether the confidence of the first field comes from the model of the volunteers."""
+    return bool(fields) and fields[0].type in _MODELLED
+
+
+def said(fields: Sequence[AnswerField], nth: int, of: str) -> Column:
+    """What answers say at the nth field, which the row ``i`` has."""
+    name = fields[nth].name
+    shown = MODEL if of == "confidence" and nth == 0 and is_modelled(fields) else of
+    title = f"consensus_{name}" if of == "value" else f"consensus_{name}_{shown}"
     return Column(title, _SAID_TYPES[of], f"(i.said->{literal(name)}->'{of}')", True)
 
 
@@ -161,14 +200,15 @@ class ExportedAnalysis:
 
 
 _DECIDED = (
-    "SELECT cardinality(r.task_run_ids) AS n_counted, r.posterior, a.name AS decided_by, r.decided_at,"
+    "SELECT cardinality(r.task_run_ids) AS n_counted, measured_of(r.project_id, r.reason, r.confidence) AS measured, r.posterior, a.name AS decided_by, r.decided_at,"
     " (SELECT jsonb_object_agg(coalesce(v.choice #>> '{}', 'null'), v.n) FROM (SELECT q.choices[u.class] AS choice, count(*) AS n"
     " FROM task_run u JOIN trust_model q ON q.project_id = u.project_id WHERE u.project_id = r.project_id AND u.id = ANY (r.task_run_ids)"
     " AND u.class IS NOT NULL GROUP BY 1) v) AS votes"
     " FROM result r LEFT JOIN account a ON a.id = r.decided_by WHERE r.project_id = t.project_id AND r.id = t.id"
 )
 _WEIGHED = (
-    "SELECT q.choices[r.class] AS class, r.counted,"
+    "SELECT q.choices[r.class] AS class, r.class IS NOT NULL AS fits, r.counted,"
+    " why_not_counted(r.counted, r.gold, r.aside, r.unreliable) AS not_counted,"
     " answer_weight(coalesce(v.log_likelihoods, q.newcomer), r.class::int, q.k::int) AS weight"
     " FROM task_run r JOIN trust_model q ON q.project_id = r.project_id"
     " LEFT JOIN reliability v ON v.project_id = r.project_id AND v.actor = r.actor AND v.generation = q.generation"
@@ -176,15 +216,36 @@ _WEIGHED = (
 )
 
 
-def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool) -> list[Source]:
-    """What tells of results or answers how sure they are; only owners learn who decided and what answers weigh."""
+def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool, measured: bool) -> list[Source]:
+    """What tells of results or answers how sure they are; only owners learn who decided and what answers weigh.
+
+    ``measured``: the project has a confidence that is not only what the model says.
+    """
     if not choices or kind not in (TASK_RUN, RESULT):
         return []
     if kind is TASK_RUN:
-        columns = [Column("class", "json", "x.class", True), Column("counted", "boolean", "x.counted")]
-        weight = Column("weight", "number", "round(x.weight::numeric, 4)")
+        type_ = "text" if all(choice is None or isinstance(choice, str) for choice in choices) else "json"
+        columns = [
+            Column("class", type_, "x.class", True, "The choice that the answer says; null if it does not fit, too."),
+            Column(
+                "fits", "boolean", "x.fits", about="Whether the answer says one of the choices, such as can't tell."
+            ),
+            Column("counted", "boolean", "x.counted", about="Whether the answer counts."),
+            Column(
+                "not_counted", "text", "x.not_counted", about="Why not: late, unreliable, repeated, set_aside or gold."
+            ),
+        ]
+        weight = Column(
+            "weight",
+            "number",
+            "round(x.weight::numeric, 4)",
+            about="How much the answer speaks for its class: ln of odds.",
+        )
         return [Source([*columns, *([weight] if owns else [])], _WEIGHED, "x")]
     columns = [Column("n_counted", "integer", "x.n_counted"), Column("votes", "json", "x.votes", True)]
+    if measured:
+        about = "How many of the results of which the model says this are right, by a random sample."
+        columns.append(Column("confidence", "number", "x.measured", about=about))
     columns += _probabilities("posterior", choices, "x")
     if owns:
         columns += [Column("decided_by", "text", "x.decided_by"), Column("decided_at", "timestamp", "x.decided_at")]
@@ -207,7 +268,7 @@ def _probabilities(name: str, choices: Sequence[JsonValue], alias: str) -> list[
         return []
     words = [choice if isinstance(choice, str) else orjson.dumps(choice).decode() for choice in choices]
     return [
-        Column(f"{name}_{word}", "number", f"round({alias}.posterior[{n}]::numeric, 6)")
+        Column(f"{name}_{word}", "number", f"{alias}.posterior[{n}]", about="How probable the choice is.")
         for n, word in enumerate(words, 1)
     ]
 
@@ -231,3 +292,9 @@ async def label_choices(db: Database, project_id: int) -> list[JsonValue]:
         {"project": project_id},
     )
     return list(row["choices"]) if row else []
+
+
+async def is_measured(db: Database, project_id: int) -> bool:
+    """Whether it is measured how many results are right of which the model says something."""
+    sql = "SELECT FROM trust_model WHERE project_id = %(project)s AND recalibration IS NOT NULL"
+    return await one_or_none(db, sql, {"project": project_id}) is not None

@@ -14,6 +14,7 @@ import orjson
 
 from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.formats import ExportFile
+from crowdd.features.exports.output import Output
 from crowdd.features.exports.statements import Table
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
@@ -48,7 +49,7 @@ class DataFile:
         self._schema = pyarrow.schema(
             [_field(column, name) for column, name in zip(columns, _names(columns), strict=True)]
         )
-        self._out = _Out()
+        self._out = Output()
         self._format = format_
         self._writer: Any = None
         self._waiting: list[object] = []
@@ -109,43 +110,6 @@ class DataFile:
             self._writer.write_table(group, row_group_size=len(group))
         else:
             self._writer.write_table(group)
-
-
-class _Out:
-    """A file that pyarrow writes to, and what it wrote since it was last asked."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._size, self.closed = 0, False
-
-    def write(self, part: bytes) -> int:
-        content = bytes(part)
-        self._parts.append(content)
-        self._size += len(content)
-        return len(content)
-
-    def tell(self) -> int:
-        return self._size
-
-    def flush(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing: what was written is still to be taken."""
-
-    def writable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-    def taken(self) -> bytes:
-        """What was written since."""
-        parts, self._parts = self._parts, []
-        return b"".join(parts)
 
 
 def _names(columns: Sequence[Column]) -> list[str]:

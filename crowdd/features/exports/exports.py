@@ -19,7 +19,7 @@ from crowdd.core.records import rights
 from crowdd.core.text.words import csv_cell
 from crowdd.database.access import Database, Reading
 from crowdd.database.copying import Copies, Piece
-from crowdd.features.exports import changes, data_files, statements
+from crowdd.features.exports import changes, data_files, statements, workbook_contents, workbooks
 from crowdd.features.exports.changes import NOT_FOLLOWED, Cursor
 from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.data_files import DataFile, dictionary
@@ -28,12 +28,17 @@ from crowdd.features.exports.formats import (
     DICTIONARY,
     FORMATS,
     KINDS,
+    OF_TASKS,
+    SEPARATORS,
+    SHEETS,
     USUAL,
+    WORKBOOK,
     ExportFile,
     Head,
     Options,
     Sink,
     Tables,
+    nobody,
 )
 from crowdd.features.exports.spools import DownloadLimits, KeptSpool, KeptSpools, Spool, Spools
 from crowdd.features.exports.table_statements import delete_old_tombstones
@@ -50,6 +55,7 @@ from crowdd.kinds.answers import declared
 from crowdd.kinds.questions.validation import QUESTIONS
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
+from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 
 PART, PART_BYTES = 10_000, 250_000  # rows of one write at most, and bytes after which it ends
@@ -138,7 +144,7 @@ class Exports:
         analysis: int | None = None,
         since: str | None = None,
     ) -> ExportFile:
-        """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
+        """The rows of a kind (``type_``: one of KINDS, or WORKBOOK) of a project (a row of ``Projects.page``).
 
         ``named``: only of these tasks. ``volunteer``: only answers with this code. ``analysis``: whose labels stand
         beside results, for owners; None for the last one. ``since``: a cursor, behind which the file begins; "" for the
@@ -149,8 +155,21 @@ class Exports:
         if volunteer and type_ != "task_run":
             raise InvalidValueError("volunteer requires type=task_run.")
         self.require(who, row)
+        if type_ == WORKBOOK:
+            if analysis is not None or since is not None:
+                raise InvalidValueError("analysis and since require another type.")
+            sheets = [
+                self.file(who, row, each, format_, options.of_type(each), named=named, volunteer=volunteer)
+                for each in SHEETS
+            ]
+            whole = sheets[SHEETS.index("task_run")]
+            return attrs.evolve(whole, name=_name(row, type_, format_, options, changed=False), sheets=sheets)
         kind, owns = KINDS[type_], bool(row["roles"] & OWNERS)
         rights.require(who, row["roles"], kind.rights.see)
+        if options.task:
+            if type_ not in OF_TASKS:
+                raise InvalidValueError(f"task requires type={', '.join(OF_TASKS)}.")
+            rights.require(who, row["roles"], TASK.rights.see)
         if analysis is not None and (type_ != "result" or not owns):
             raise InvalidValueError("analysis requires type=result, and an owner.")
         chosen = statements.Chosen(row["id"], named, complete_only(row), volunteer, self._mask, owns)
@@ -170,7 +189,7 @@ class Exports:
             chosen,
             answer_key if isinstance(answer_key, str) else None,
             declared(row["info"]) if kind in (RESULT, TASK_RUN) else [],
-            _wordings(row["info"]),
+            _questions(row["info"]),
             analysis,
             cursor,
         )
@@ -264,6 +283,8 @@ class Exports:
                 await self._data(tx, file, sink)
             elif file.format == "csv":
                 await self._csv(tx, file, sink)
+            elif file.format == "xlsx":
+                await self._workbook(tx, file, sink)
             elif file.format == DICTIONARY:
                 sink(dictionary(file, await self._tables.of(tx, file, typed=True)), 0)
             else:
@@ -303,7 +324,9 @@ class Exports:
         head = Head(known, sink)
         table = await self._tables.of(tx, file, typed=False, waits=head.wait)
         head.write(_names(file, table.columns) + b"\r\n", 0)
-        if await self._lines(tx, table.as_csv(raw=file.options.raw), head.write):
+        if await self._lines(
+            tx, table.as_csv(raw=file.options.raw, separator=SEPARATORS[file.options.separator]), head.write
+        ):
             sink(b"\r\n", 0)
 
     async def _data(self, tx: Database, file: ExportFile, sink: Sink) -> None:
@@ -327,6 +350,30 @@ class Exports:
             async for part, rows in parts:
                 head.write(part, rows)
         sink(await do(out.end), 0)
+
+    async def _workbook(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        async def known(columns: Sequence[Column]) -> bytes:
+            return workbooks.MAGIC
+
+        head, do = Head(known, sink), self._worker_thread.do
+        book, sheets = workbooks.Workbook(), list[tuple[str, statements.Table]]()
+        for each in file.sheets or [file]:
+            waits = nobody if sheets else head.wait
+            table = workbook_contents.arranged(each, await self._tables.of(tx, each, typed=True, waits=waits))
+            name = workbook_contents.name_of(each.kind)
+            sheets.append((name, table))
+            head.write(await do(book.begin_sheet, name, table.columns), 0)
+
+            def add(piece: Piece) -> tuple[bytes, int]:
+                return book.add(piece.content, piece.rows), piece.rows
+
+            async with (
+                aclosing(self._resources.pieces(tx, table.as_sheet(workbooks.MAX_ROWS))) as pieces,
+                aclosing(self._worker_thread.do_each(add, pieces)) as parts,
+            ):
+                async for part, rows in parts:
+                    head.write(part, rows)
+        sink(await do(book.end, [workbook_contents.questions(file), workbook_contents.columns(sheets)]), 0)
 
     async def _lines(self, tx: Database, lines: statements.Lines, sink: Sink, begin: bytes = b"") -> int:
         rows = 0
@@ -361,17 +408,18 @@ def _name(row: ProjectPage, type_: str, format_: str, options: Options, *, chang
     return f"{row['id']}_{row['short_name']}_{type_}{rows}.{ending}"
 
 
-def _wordings(info: Values) -> Values:
-    """What the questions of a project ask, by their names."""
+def _questions(info: Values) -> Values:
+    """The questions of a project, by their names."""
     steps = (info.get(QUESTIONS) or {}).get("steps") if isinstance(info.get(QUESTIONS), dict) else None
-    questions = (question for step in steps or [] for question in step.get("questions", []))
-    return {question["name"]: question.get("text") for question in questions}
+    return {question["name"]: question for step in steps or [] for question in step.get("questions", [])}
 
 
 def _names(file: ExportFile, columns: Sequence[Column]) -> bytes:
     """What a CSV file begins with: the names of its columns."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerow([csv_cell(column.name, raw=file.options.raw) for column in columns])
+    csv.writer(text, delimiter=SEPARATORS[file.options.separator]).writerow(
+        [csv_cell(column.name, raw=file.options.raw) for column in columns]
+    )
     # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
     return (_BOM if file.options.bom else b"") + text.getvalue().removesuffix("\r\n").encode()
 

@@ -15,6 +15,7 @@ import attrs
 
 from crowdd.database.access import Database
 from crowdd.features.exports import column_statements, statements, table_statements
+from crowdd.features.exports import wide_statements as wide_columns
 from crowdd.features.exports.changes import Cursor
 from crowdd.features.exports.column_statements import Column, Source
 from crowdd.kernel.concurrency.throttling import Turns
@@ -43,14 +44,22 @@ DICTIONARY = "dictionary"
 FORMATS: Mapping[str, str] = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "ndjson": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
     "arrow": "application/vnd.apache.arrow.file",
     DICTIONARY: "application/json",
 }
 DATA_FORMATS = ("parquet", "arrow")
-INFOS = ("columns", "json", "both")
+WORKBOOK = "workbook"
+"""The type of a file with the sheets of all usual kinds."""
+SHEETS = ("result", "task_run", "task")
+"""What a workbook has, in its order."""
+INFOS = ("columns", "wide", "json", "both")
 ROWS = ("record", "mark", "task")
+SEPARATORS: Mapping[str, str] = {"comma": ",", "semicolon": ";", "tab": "\t"}
+OF_TASKS = ("task_run", "result", "consensus")
+"""Types whose rows belong to a task."""
 
 
 @attrs.frozen
@@ -59,26 +68,36 @@ class Options:
 
     ``info``: as columns of its keys, as JSON in one column, both, or "" for what is usual in the format. ``rows``: a
     row is a record, a mark in an answer, or a task with a column for each volunteer. ``raw``: texts in CSV are not
-    guarded against spreadsheets. ``bom``: CSV begins with a byte order mark.
+    guarded against spreadsheets. ``bom``: CSV begins with a byte order mark. ``task``: "columns" for those of its task
+    in each row. ``separator``: between the cells of CSV, one of SEPARATORS.
     """
 
     info: str = ""
     rows: str = "record"
     raw: bool = False
     bom: bool = False
+    task: str = ""
+    separator: str = "comma"
 
     @property
     def is_plain(self) -> bool:
         """Whether a row is an object as ``/api`` shows it, where the format has objects."""
-        return self.rows == "record" and self.info in ("", "json")
+        return self.rows == "record" and self.info in ("", "json") and not self.task
+
+    def of_type(self, type_: str) -> Options:
+        """The same for a type of which not all rows may belong to a task."""
+        return self if type_ in (*OF_TASKS, WORKBOOK) else attrs.evolve(self, task="")
 
     def require(self, type_: str, format_: str) -> None:
         """Passes for options that a file of this type and format can have. Raises NotFoundError, InvalidValueError."""
-        if type_ not in KINDS:
-            raise NotFoundError("404 Not Found", hint=f"type must be one of {', '.join(KINDS)}.")
+        if type_ not in KINDS and (type_, format_) != (WORKBOOK, "xlsx"):
+            hint = f"type must be one of {', '.join(KINDS)}, or {WORKBOOK} with format=xlsx."
+            raise NotFoundError("404 Not Found", hint=hint)
         _require_one_of("format", format_, FORMATS)
         _require_one_of("info", self.info, ("", *INFOS))
         _require_one_of("rows", self.rows, ROWS)
+        _require_one_of("task", self.task, ("", "columns"))
+        _require_one_of("separator", self.separator, SEPARATORS)
         if self.rows != "record" and (type_ != "task_run" or self.info):
             raise InvalidValueError(f"rows={self.rows} requires type=task_run, and no info.")
 
@@ -93,8 +112,8 @@ def _require_one_of(name: str, value: str, choices: Mapping[str, str] | Sequence
 class ExportFile:
     """A file that somebody may have: its name, its type, and what it is made of.
 
-    ``fields`` are the answer fields of the project, ``questions`` its questions (wording by name). ``since``: only what
-    changed behind this cursor, with deletions, and the next cursor at the end.
+    ``fields`` are the answer fields of the project, ``questions`` its questions by name. ``since``: only what
+    changed behind this cursor, with deletions, and the next cursor at the end. ``sheets``: what else a workbook has.
     """
 
     name: str
@@ -109,26 +128,36 @@ class ExportFile:
     questions: Values = attrs.field(factory=dict)
     analysis: int | None = None
     since: Cursor | None = None
+    sheets: Sequence[ExportFile] = ()
 
     @property
     def info(self) -> str:
         """How ``info`` stands in the file: columns, json or both."""
-        return self.options.info or ("json" if self.format in ("json", "ndjson") else "both")
+        if self.options.info:
+            return self.options.info
+        return {"json": "json", "ndjson": "json", "xlsx": "wide"}.get(self.format, "both")
 
     @property
     def is_flat(self) -> bool:
         """Whether rows are made of columns, not the objects of ``/api``."""
-        return self.format not in ("json", "ndjson") or self.info != "json" or self.options.rows != "record"
+        options = self.options
+        return (
+            self.format not in ("json", "ndjson")
+            or self.info != "json"
+            or options.rows != "record"
+            or bool(options.task)
+        )
 
 
 MAX_KEYS = 1500  # columns of a table that are keys of info: a query has at most 1,664 columns
+MAX_MEMBERS = 100  # of objects in a key that have a column each
 MAX_VOLUNTEERS = 500  # that have a column each
 _TYPES = {"label": "json", "number": "number", "text": "text"}  # of answer fields; all others are json
 Waits = Callable[[Sequence[Column]], Awaitable[None]]
 """Is told the first columns of a file, whatever comes behind them, while keys are looked for; then []."""
 
 
-async def _nobody(columns: Sequence[Column]) -> None:
+async def nobody(columns: Sequence[Column]) -> None:
     """Nobody is told."""
 
 
@@ -138,24 +167,53 @@ class Tables:
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
 
-    async def of(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits = _nobody) -> statements.Table:
+    async def of(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits = nobody) -> statements.Table:
         """The columns of a file. ``typed``: with the types of keys of ``info``, which takes longer to find out.
 
         Raises InvalidValueError when they are too many, NotFoundError for an analysis that is not there.
         """
+        typed = typed or file.info == "wide"
         if file.options.rows == "mark":
-            return table_statements.select_marks(file.chosen, _attributes(file), file.fields)
-        if file.options.rows == "task":
-            return await self._by_volunteer(tx, file, typed=typed)
+            table = table_statements.select_marks(file.chosen, _attributes(file), file.fields)
+        elif file.options.rows == "task":
+            table = await self._by_volunteer(tx, file, typed=typed)
+        else:
+            table = await self._by_record(tx, file, typed=typed, waits=waits)
+        if file.options.task:
+            table = await self._with_tasks(tx, file, table, typed=typed, waits=waits)
+        if file.info == "wide":
+            table = attrs.evolve(table, columns=[column_statements.for_people(each) for each in table.columns])
+        return table
+
+    async def _with_tasks(
+        self, tx: Database, file: ExportFile, table: statements.Table, *, typed: bool, waits: Waits
+    ) -> statements.Table:
+        tasks = await self._of_tasks(tx, file, typed=typed, waits=waits)
+        if len(table.columns) + len(tasks) > MAX_KEYS:
+            raise InvalidValueError(_too_wide())
+        task_id = "t.id" if file.options.rows == "task" else "t.task_id"
+        return table.joined(column_statements.of_task(tasks, task_id, owns=file.chosen.owns))
+
+    async def _by_record(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits) -> statements.Table:
         columns = _attributes(file)
         await waits(columns)
         if "info" in file.kind.by_name and file.info != "json":
             columns += await self._of_info(tx, file, typed=typed, waits=waits)
         if file.kind is RESULT:
             columns += [
-                column_statements.said(field.name, of) for field in file.fields for of in column_statements.SAID
+                column_statements.said(file.fields, nth, of)
+                for nth in range(len(file.fields))
+                for of in column_statements.SAID
             ]
         return statements.table(file.kind, file.chosen, columns, await self._sources(tx, file))
+
+    async def _of_tasks(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits) -> list[Column]:
+        """The columns that the tasks of the rows have."""
+        chosen = attrs.evolve(file.chosen, complete=False, volunteer="")
+        columns = await self._of_info(
+            tx, attrs.evolve(file, kind=TASK, chosen=chosen, options=Options(file.info)), typed=typed, waits=waits
+        )
+        return [column_statements.in_task(column) for column in columns]
 
     async def _of_info(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits) -> list[Column]:
         forms = await self._forms(tx, file, typed=typed, waits=waits)
@@ -164,7 +222,19 @@ class Tables:
         first = await statements.imported_columns(tx, file.chosen.project_id) if file.kind is TASK else []
         first = first if file.kind is TASK else [file.answer_key or "", *fields]
         keys = in_order(forms_by_key, first)
-        return [each for key in keys for each in _columns(file, key, forms_by_key[key], fields.get(key))]
+        if file.info != "wide":
+            return [each for key in keys for each in _columns(file, key, forms_by_key[key], fields.get(key))]
+        columns = list[Column]()
+        for key in keys:
+            declared = _wide(file, key)
+            if not declared and "json" in forms_by_key[key]:
+                rows = statements.stored_rows(file.kind, file.chosen)
+                members = await table_statements.list_members(tx, rows, file.chosen, key, MAX_MEMBERS)
+                declared = [wide_columns.member(key, each) for each in members]
+            columns += declared or _columns(file, key, forms_by_key[key], fields.get(key))
+        if len(columns) > MAX_KEYS:
+            raise InvalidValueError(_too_wide())
+        return columns
 
     async def _forms(
         self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits
@@ -189,7 +259,8 @@ class Tables:
     async def _sources(self, tx: Database, file: ExportFile) -> list[Source]:
         """Further columns. Raises NotFoundError for an analysis that is not there."""
         choices = await column_statements.label_choices(tx, file.chosen.project_id)
-        sources = column_statements.trusted(file.kind, choices, owns=file.chosen.owns)
+        measured = await column_statements.is_measured(tx, file.chosen.project_id)
+        sources = column_statements.trusted(file.kind, choices, owns=file.chosen.owns, measured=measured)
         if file.kind is RESULT and file.chosen.owns:
             analysis = await column_statements.analysis(tx, file.chosen.project_id, file.analysis)
             if analysis is None and file.analysis is not None:
@@ -244,11 +315,21 @@ _ANY = {"boolean", "integer", "bigint", "number", "decimal", "text", "nothing", 
 
 def _attributes(file: ExportFile) -> list[Column]:
     columns = column_statements.attributes(file.kind, file.kind.shown(file.roles), file.roles)
+    if file.kind is RESULT and column_statements.is_modelled(file.fields):
+        columns = [
+            attrs.evolve(each, name=column_statements.MODEL) if each.name == "confidence" else each for each in columns
+        ]
     return [column_statements.rest_of_info(each) if _is_taken_apart(file, each) else each for each in columns]
 
 
 def _is_taken_apart(file: ExportFile, column: Column) -> bool:
-    return column.name == "info" and file.info == "columns" and file.options.rows == "record"
+    return column.name == "info" and file.info in ("columns", "wide") and file.options.rows == "record"
+
+
+def _wide(file: ExportFile, key: str) -> list[Column]:
+    """The columns of the answers to a question that are no single values; [] for others."""
+    question = file.questions.get(key) if file.kind is TASK_RUN else None
+    return [] if question is None else wide_columns.of_question(question)
 
 
 def _by_key(fields: Sequence[AnswerField]) -> dict[str, AnswerField]:
@@ -258,7 +339,7 @@ def _by_key(fields: Sequence[AnswerField]) -> dict[str, AnswerField]:
 
 def _columns(file: ExportFile, key: str, forms: frozenset[str], field: AnswerField | None) -> list[Column]:
     """The column of a key, and one that says why there is no value where an answer may say that."""
-    if field is None or not (field.unsure or field.nothing):
+    if field is None or not (field.unsure or field.nothing or None in (field.choices or ())):
         return [_column(file, key, forms, field)]
     state = column_statements.state_of_info(f"info_{key}_state", key, field.unsure)
     if not field.nothing:
@@ -268,12 +349,18 @@ def _columns(file: ExportFile, key: str, forms: frozenset[str], field: AnswerFie
 
 def _column(file: ExportFile, key: str, forms: frozenset[str], field: AnswerField | None) -> Column:
     """The column of a key. A declared type holds where all values fit it; otherwise the values decide."""
-    wording = file.questions.get(key) if file.kind is TASK_RUN else None
-    about = wording if isinstance(wording, str) else ""
+    question = file.questions.get(key) if file.kind is TASK_RUN else None
+    about = wording(question)
     declared = _declared_type(field)
     if declared is not None and forms - {"null"} <= _HOLD.get(declared, _ANY):
         return column_statements.of_info(f"info_{key}", key, declared, about, "declared")
     return column_statements.of_info(f"info_{key}", key, type_of(forms) if forms else "json", about, "values")
+
+
+def wording(question: Values | None) -> str:
+    """What a question asks; "" without one."""
+    text = (question or {}).get("text")
+    return text if isinstance(text, str) else ""
 
 
 def _declared_type(field: AnswerField | None) -> str | None:

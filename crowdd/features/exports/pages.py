@@ -6,14 +6,14 @@ Nothing in them comes from an owner but the address, which is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode
 
 import attrs
 
 from crowdd.features.exports.api import asked_file, download
 from crowdd.features.exports.exports import Exports
-from crowdd.features.exports.formats import FORMATS, KINDS
+from crowdd.features.exports.formats import FORMATS, KINDS, SEPARATORS
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import (
     ProjectPrivate,
@@ -24,8 +24,8 @@ from crowdd.features.projects.views import (
     none_ticked,
     ticked_tasks,
 )
-from crowdd.features.tasks import task_pages
-from crowdd.features.tasks.changes import task_ids
+from crowdd.features.tasks import task_filters
+from crowdd.features.tasks.changes import TasksBody
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
@@ -131,10 +131,16 @@ class ExportPublic(ProjectPublic):
 
 
 class ExportPrivate(ProjectPrivate):
-    """``chosen`` are the tasks whose rows leave, for addresses: by their ids or by filters; "" for all."""
+    """``chosen`` are the tasks whose rows leave, for addresses: by their ids or by filters; "" for all.
+
+    ``kept`` are the same as pairs. ``tables``: whether tables have columns of tasks and are wide, their separator (""
+    for that of the reader's language), and whether the reader chose that.
+    """
 
     task_ids: str
     chosen: str
+    kept: list[tuple[str, str]]
+    tables: Values
 
 
 class UsagePublic(ProjectPublic):
@@ -148,6 +154,17 @@ class UsagePrivate(ProjectPrivate):
     """``locked``: the reader's programs have to send the project's password."""
 
     locked: bool
+
+
+def _tables(query: Mapping[str, str]) -> Values:
+    """How tables are made: with columns of tasks, unless the form of the page says otherwise."""
+    separator = query.get("separator", "")
+    return {
+        "task": query.get("task") == "columns" or not separator,
+        "wide": query.get("info") == "wide",
+        "separator": separator if separator in SEPARATORS else "",
+        "changed": bool(separator),
+    }
 
 
 class ExportPages:
@@ -165,7 +182,7 @@ class ExportPages:
 
         ``raw=1``: texts in tables are not escaped. ``task_ids``: only of these tasks. ``volunteer``: only answers with
         this code. ``analysis``: whose labels stand beside results. ``scope=matching`` with ``matching``: only of the
-        tasks of these filters.
+        tasks of these filters. ``task``, ``info`` and ``separator`` choose how the tables of the page are made.
         """
         row = await self._projects.page(short_name, incoming.who)
         self._exports.require(incoming.who, row)
@@ -173,9 +190,9 @@ class ExportPages:
             return back
         named, text = ticked_tasks(incoming), all_matching(incoming)
         if text:
-            chosen = await self._exports.matching(row, task_pages.parse_task_filter(text))
+            chosen = await self._exports.matching(row, task_filters.parse_task_filter(text))
         else:
-            chosen = task_ids({"task_ids": named or None})
+            chosen = TasksBody.parse({"task_ids": named or None}).chosen
         type_, format_ = incoming.query.get("type"), incoming.query.get("format")
         if type_ is None and format_ is None:
             context = await self._views.context(incoming, row)
@@ -183,7 +200,13 @@ class ExportPages:
             types = [name for name, kind in KINDS.items() if row["roles"] & kind.rights.see]
             public = ExportPublic(**context.public, exports=sizes, formats=list(FORMATS), types=types)
             by = {"scope": "matching", "matching": text} if text else {"task_ids": ",".join(named)} if named else {}
-            private = ExportPrivate(**context.private, task_ids="" if text else ",".join(named), chosen=urlencode(by))
+            private = ExportPrivate(
+                **context.private,
+                task_ids="" if text else ",".join(named),
+                chosen=urlencode(by),
+                kept=[*by.items()],
+                tables=_tables(incoming.query),
+            )
             return Page("project/export.html", public, private)
         if type_ is None or format_ is None:
             raise NotFoundError("404 Not Found", hint="Both type and format are required.")

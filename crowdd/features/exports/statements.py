@@ -15,6 +15,7 @@ from crowdd.core.records import statements as record_statements
 from crowdd.core.records.role_statements import COMPLETE
 from crowdd.database.access import Database, one, one_or_none
 from crowdd.database.copying import Copies, Copy
+from crowdd.features.exports import sheet_statements
 from crowdd.features.exports.column_statements import Column, Source, literal
 from crowdd.kinds.exported import CONSENSUS, EVENT, VOLUNTEER
 from crowdd.kinds.kind import Kind
@@ -43,13 +44,14 @@ _MAX_ARGUMENTS = 90
 _OF_GOLD = (
     "(SELECT FROM task_ledger g WHERE g.project_id = t.project_id AND g.task_id = t.{} AND g.mode::text = 'gold')"
 )
-_MADE_OF_ORDINARY = f"NOT (SELECT l.trial FROM project_ledger l WHERE l.project_id = t.project_id) AND NOT EXISTS {_OF_GOLD.format('task_id')}"
-_ORDINARY = {
-    TASK: f"NOT EXISTS {_OF_GOLD.format('id')}",
-    TASK_RUN: f"NOT t.trial AND NOT EXISTS {_OF_GOLD.format('task_id')}",
-    RESULT: _MADE_OF_ORDINARY,
-    CONSENSUS: _MADE_OF_ORDINARY,
-    EVENT: _MADE_OF_ORDINARY,
+_TRIAL = "(SELECT l.trial FROM project_ledger l WHERE l.project_id = t.project_id)"
+_NO_TRIALS = {
+    TASK: "true",
+    TASK_RUN: "NOT t.trial",
+    # A draft may have imported answers, which are no trials.
+    RESULT: f"(NOT {_TRIAL} OR NOT EXISTS (SELECT FROM task_run u WHERE u.project_id = t.project_id AND u.id = ANY (t.task_run_ids) AND u.trial))",
+    CONSENSUS: f"NOT {_TRIAL}",
+    EVENT: f"NOT {_TRIAL}",
 }
 
 
@@ -59,7 +61,7 @@ class Chosen:
 
     ``named``: only of these tasks. ``complete``: only answers to complete tasks. ``volunteer``: only answers with this
     code. ``mask``: the key of masked attributes. ``owns``: they leave for an owner, who sees hidden columns of tasks.
-    ``ordinary``: neither gold tasks and what belongs to them, nor trial answers. ``changed``: only rows that changed
+    ``ordinary``: no trial answers, and neither gold tasks nor what belongs to them, unless ``gold``. ``changed``: only rows that changed
     behind the first of these positions and before the second, in the order of their changes.
     """
 
@@ -70,6 +72,7 @@ class Chosen:
     mask: bytes = attrs.field(default=b"", repr=False)
     owns: bool = False
     ordinary: bool = False
+    gold: bool = False
     changed: tuple[int, int] | None = None
 
     @property
@@ -91,7 +94,9 @@ class Chosen:
         if self.complete and kind not in (TASK, EVENT):
             conditions.append(COMPLETE)
         if self.ordinary:
-            conditions.append(_ORDINARY[kind])
+            conditions.append(_NO_TRIALS[kind])
+            if not self.gold:
+                conditions.append(f"NOT EXISTS {_OF_GOLD.format('id' if kind is TASK else 'task_id')}")
         if self.volunteer and kind is TASK_RUN:
             conditions.append(
                 "t.actor = (SELECT w.actor FROM volunteer_word w"
@@ -183,10 +188,16 @@ class Table:
     columns: Sequence[Column]
     beside: str = ""
 
-    def as_csv(self, *, raw: bool) -> Lines:
+    def joined(self, source: Source) -> Table:
+        """The table with the columns of a source behind its own."""
+        beside = f"{self.beside or '(SELECT) j'} LEFT JOIN LATERAL ({source.rows}) {source.alias} ON true"
+        return attrs.evolve(self, columns=[*self.columns, *source.columns], beside=beside)
+
+    def as_csv(self, *, raw: bool, separator: str = ",") -> Lines:
         """Each row as a line of a CSV file. Texts are no formulas, unless ``raw``."""
+        options = f"FORMAT csv, DELIMITER '{separator}'"
         if raw:
-            return self._lines([column.cell() for column in self.columns], "FORMAT csv", b"\r\n")
+            return self._lines([column.cell() for column in self.columns], options, b"\r\n")
         cells, texts = list[str](), list[str]()
         for n, column in enumerate(self.columns):
             if column.is_guarded and not column.is_stored:
@@ -196,7 +207,17 @@ class Table:
                 cells.append(f"csv_text({column.text})" if column.is_guarded else column.cell())
         read = [f"(SELECT {', '.join(texts)} OFFSET 0) c"] if texts else []
         beside = " CROSS JOIN LATERAL ".join([*([self.beside] if self.beside else []), *read])
-        return Lines(_ordered(self.rows, self.chosen, cells, beside), self.chosen, "FORMAT csv", b"\r\n")
+        return Lines(_ordered(self.rows, self.chosen, cells, beside), self.chosen, options, b"\r\n")
+
+    def as_sheet(self, max_rows: int) -> Lines:
+        """Each row as one of a sheet of a workbook (SpreadsheetML), behind a heading; their numbers begin again after so many."""
+        numbered = f"(SELECT t.*, ((row_number() OVER (ORDER BY {self.chosen.order}) - 1) %% {max_rows} + 2)::text AS sheet_row FROM {self.rows}) t"
+        values = [sheet_statements.value(column) for column in self.columns]
+        read = ", ".join(f"{each} AS c{n}" for n, each in enumerate(values) if each)
+        cells = [sheet_statements.cell(column, n, f"c.c{n}") for n, column in enumerate(self.columns)]
+        row = _concatenated(["'<row r=\"'", "t.sheet_row", "'\">'", *cells, "'</row>'"])
+        beside = " CROSS JOIN LATERAL ".join([*([self.beside] if self.beside else []), f"(SELECT {read} OFFSET 0) c"])
+        return Lines(_ordered(numbered, self.chosen, [row], beside), self.chosen, _AS_IT_IS, b"\n")
 
     def as_exact_csv(self) -> Lines:
         """The same for programs, which tell null from an empty text: that is in quotation marks."""

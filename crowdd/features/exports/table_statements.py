@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from crowdd.database.access import Database, one
+from crowdd.features.exports import wide_statements
 from crowdd.features.exports.column_statements import STATES, Column, literal, state
 from crowdd.features.exports.statements import CHANGED, ORDER, Chosen, Lines, Table, json_lines, rows_of
 from crowdd.kinds.answers import AnswerField
@@ -21,6 +22,7 @@ from crowdd.kinds.task_run import TASK_RUN
 
 _MARKED = frozenset({"boxes", "points", "polygon", "spans", "labels"})
 _NUMBERS = ("x", "y", "width", "height", "start", "end")
+_PLACES = ("longitude", "latitude")
 
 
 def select_marks(chosen: Chosen, columns: Sequence[Column], fields: Sequence[AnswerField]) -> Table:
@@ -49,7 +51,10 @@ def select_marks(chosen: Chosen, columns: Sequence[Column], fields: Sequence[Ans
         Column("field", "text", "t.field", about="Name of the answer field, or the key of the answer."),
         Column("mark", "integer", "t.mark_nth", about="Number of the mark in the answer, from 1."),
         *(_number(name) for name in _NUMBERS),
+        *(wide_statements.coordinate(name, nth) for nth, name in enumerate(_PLACES)),
         Column("label", "text", "(t.mark->>'label')", about="Label of the mark."),
+        Column("text", "text", "(t.mark->>'text')", about="Text of the mark."),
+        Column("outline", "text", "mark_outline(t.mark)", about="Line or area, as well-known text (WKT)."),
         Column("value", "json", "t.mark", True, "The mark as it was stored."),
         Column("state", "text", "t.state", about=f"{STATES}; only answered has a mark."),
     ]
@@ -104,6 +109,20 @@ async def list_value_forms(tx: Database, chosen: Chosen, path: Sequence[str]) ->
         chosen.values(0, 0),
     )
     return frozenset(row["forms"] or [])
+
+
+async def list_members(tx: Database, rows: str, chosen: Chosen, key: str, maximum: int) -> list[str]:
+    """The keys of the objects at a key of ``info``; [] where some values are none, or where they are too many."""
+    value = f"t.info->{literal(key)}"
+    row = await one(
+        tx,
+        "SELECT bool_and(v.value IS NOT NULL AND jsonb_typeof(v.value) IN ('object', 'null')) AS whole, array_agg(DISTINCT m.key) AS keys"
+        f" FROM (SELECT {value} AS value FROM {rows} AND {value} IS NOT NULL) v"
+        " LEFT JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(v.value) = 'object' THEN v.value END) m(key) ON true",
+        chosen.values(0, 0),
+    )
+    keys = [each for each in row["keys"] or [] if each is not None]
+    return sorted(keys) if row["whole"] and len(keys) <= maximum else []
 
 
 def value_at(info: str, path: Sequence[str]) -> str:

@@ -15,17 +15,30 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say, watching
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.feature import House
 from crowdd.features.exports.exports import Exports
-from crowdd.features.exports.formats import FORMATS, INFOS, KINDS, ROWS, USUAL, ExportFile, Options
+from crowdd.features.exports.feature import ExportsFeature
+from crowdd.features.exports.formats import (
+    FORMATS,
+    INFOS,
+    KINDS,
+    ROWS,
+    SEPARATORS,
+    USUAL,
+    WORKBOOK,
+    ExportFile,
+    Options,
+)
 from crowdd.features.gallery import folder_export, folder_import, folders
+from crowdd.features.gallery.feature import GalleryFeature
 from crowdd.features.gallery.folders import PROJECT_FILE, Missing
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import project as found
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.kernel.errors import ConflictError, NotFoundError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Values
 from crowdd.kinds.questions.text_languages import text_in
-from crowdd.services import Services
 
 ANSWERS = "answers"
 Unload = Callable[[ProjectPage, Path, Callable[[int], None]], Awaitable[list[Path]]]
@@ -58,7 +71,9 @@ async def write_files(
     rows that are done. Raises ConflictError.
     """
     answers = folder / ANSWERS
-    wanted = [exports.file(SYSTEM, row, type_, format_, options, since=since) for type_, format_ in files]
+    wanted = [
+        exports.file(SYSTEM, row, type_, format_, options.of_type(type_), since=since) for type_, format_ in files
+    ]
     existing = [file.name for file in wanted if (answers / file.name).exists()]
     parts = [name for name in folder_export.PARTS if unload and (folder / name).exists()]
     if (existing or parts) and not resume:
@@ -123,7 +138,7 @@ def load(
     is 1.
     """
     with _watching(directory, as_json, strict) as (source, progress):
-        done = with_domain(config, lambda services: _load(services, source, if_empty, owner, publish, progress))
+        done = with_domain(config, lambda house: _load(house, source, if_empty, owner, publish, progress))
     say(as_json, done, _words(done))
 
 
@@ -140,7 +155,7 @@ def load(
     "--type",
     "types",
     multiple=True,
-    type=click.Choice([*KINDS]),
+    type=click.Choice([*KINDS, WORKBOOK]),
     help="Export only these, for example answers. Can be repeated.",
 )
 @click.option(
@@ -152,7 +167,10 @@ def load(
     help="Format of the answers.",
 )
 @click.option(
-    "--info", default="", type=click.Choice(["", *INFOS]), help="info as columns of its keys, as JSON, or both."
+    "--info",
+    default="",
+    type=click.Choice(["", *INFOS]),
+    help="info as columns (wide: also of what is in a key), as JSON, or both.",
 )
 @click.option(
     "--rows",
@@ -160,6 +178,10 @@ def load(
     show_default=True,
     type=click.Choice([*ROWS]),
     help="Rows of answers: a record, a mark in an answer, or a task with a column for each volunteer.",
+)
+@click.option("--task-columns", is_flag=True, help="Add the columns of its task to each row of answers and results.")
+@click.option(
+    "--separator", default="comma", show_default=True, type=click.Choice([*SEPARATORS]), help="Between cells of CSV."
 )
 @click.option("--bom/--no-bom", default=True, show_default=True, help="Begin CSV files with a byte order mark.")
 @click.option("--raw", is_flag=True, help="Do not escape texts that a spreadsheet would run as formulas.")
@@ -180,6 +202,8 @@ def export(
     format_: str,
     info: str,
     rows: str,
+    task_columns: bool,
+    separator: str,
     bom: bool,
     raw: bool,
     since: str | None,
@@ -197,7 +221,9 @@ def export(
     if since is not None and not types:
         raise click.UsageError("--since needs --type.")
     files = [(type_, format_) for type_ in types or USUAL]
-    options = Options(info, rows, raw, bom=bom and since is None)
+    options = Options(
+        info, rows, raw, bom and since is None, task="columns" if task_columns else "", separator=separator
+    )
     with watching("Writing rows", quiet=as_json) as report:
         done = with_domain(
             config,
@@ -214,7 +240,7 @@ def _written(named: Path, done: list[WrittenFile]) -> list[str]:
 
 
 async def _export(
-    services: Services,
+    house: House,
     which: str,
     target: Path,
     files: list[tuple[str, str]],
@@ -225,26 +251,39 @@ async def _export(
     resume: bool,
     since: str | None,
 ) -> list[WrittenFile]:
-    row, unload = await found(services.projects, services.records, which), partial(folder_export.unload, services)
+    row, unload = (
+        await found(house[ProjectsFeature].projects, house.base.records, which),
+        partial(folder_export.unload, house[GalleryFeature].unloading),
+    )
     return await write_files(
-        services.exports, unload if whole else None, row, target, files, report, options, resume=resume, since=since
+        house[ExportsFeature].exports,
+        unload if whole else None,
+        row,
+        target,
+        files,
+        report,
+        options,
+        resume=resume,
+        since=since,
     )
 
 
 async def _load(
-    services: Services,
+    house: House,
     source: folders.Folder,
     if_empty: bool,
     owner: str | None,
     publish: bool | None,
     progress: Callable[[int], object],
 ) -> dict[str, object] | None:
-    if if_empty and await services.projects.any_at_all():
+    if if_empty and await house[ProjectsFeature].projects.any_at_all():
         return None
-    done = await folder_import.load(services, source, owner=owner, publish=publish, progress=progress)
+    done = await folder_import.load(
+        house[GalleryFeature].loading, source, owner=owner, publish=publish, progress=progress
+    )
     missing = {"values": source.missing.values, "tasks": source.missing.tasks}
     named = [attrs.asdict(one) for one in source.missing.named]
-    url = f"{services.settings.base_url}/project/{done.short_name}/"
+    url = f"{house.base.settings.base_url}/project/{done.short_name}/"
     return {**attrs.asdict(done), "missing_files": {**missing, "first": named}, "url": url}
 
 
@@ -302,7 +341,7 @@ def add(config: Path | None, directory: Path, as_json: bool) -> None:
     The folder contains project.json with info.questions, tasks.ndjson or tasks.csv with sample tasks, the files that
     they name, and template.json (group, title, description, keywords).
     """
-    made = with_domain(config, lambda services: _add(services, directory))
+    made = with_domain(config, lambda house: _add(house, directory))
     say(as_json, made, f"Added {made['title']} as {made['name']}.")
 
 
@@ -314,12 +353,12 @@ def add(config: Path | None, directory: Path, as_json: bool) -> None:
 def remove(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
     """Delete a template, or hide one that comes with crowdd. Projects made from it stay as they are."""
     confirm(yes, f"The template {which} will be removed.")
-    with_domain(config, lambda services: _remove(services, which))
+    with_domain(config, lambda house: _remove(house, which))
     say(as_json, {"name": which}, f"{which} is removed.")
 
 
-async def _list(services: Services) -> list[Values]:
-    templates = await services.gallery.all(SYSTEM)
+async def _list(house: House) -> list[Values]:
+    templates = await house[GalleryFeature].gallery.all(SYSTEM)
     return [
         {
             "name": each.name, "title": text_in(each.card.title, "en"), "group": each.card.group, "owner": each.owner,
@@ -329,15 +368,15 @@ async def _list(services: Services) -> list[Values]:
     ]  # fmt: skip
 
 
-async def _add(services: Services, path: Path) -> Values:
-    maker = services.template_maker
+async def _add(house: House, path: Path) -> Values:
+    maker = house[GalleryFeature].template_maker
     new = await (maker.of_folder(path) if path.is_dir() else maker.of_archive(path))
-    name = await services.gallery.add(SYSTEM, new, of_site=True)
+    name = await house[GalleryFeature].gallery.add(SYSTEM, new, of_site=True)
     return {"name": name, "title": text_in(new.card.title, "en")}
 
 
-async def _remove(services: Services, name: str) -> None:
+async def _remove(house: House, name: str) -> None:
     try:
-        await services.gallery.remove(SYSTEM, name)
+        await house[GalleryFeature].gallery.remove(SYSTEM, name)
     except NotFoundError:
         raise NotFoundError(f"Template {name} does not exist.") from None

@@ -14,9 +14,9 @@ import orjson
 
 from crowdd.database.access import Row
 from crowdd.features.gallery import folders
-from crowdd.features.gallery.folder_import import find, load
+from crowdd.features.gallery.folder_import import Aside, Loading, find, load
 from crowdd.features.gallery.folders import PROJECT_FILE, TASK_FILES, Folder
-from crowdd.features.gallery.gallery import copies, first_made
+from crowdd.features.gallery.gallery import Gallery, copies, first_made
 from crowdd.features.gallery.template import Template
 from crowdd.features.projects.project_validation import slug
 from crowdd.features.projects.projects import Projects
@@ -26,7 +26,6 @@ from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.questions.text_languages import in_language, text_in
-from crowdd.services import Services
 
 _USUAL_ANSWERS: Final = 3
 
@@ -40,37 +39,71 @@ class Wish:
     name: str = ""
 
 
-async def make_draft(services: Services, who: Requester, template: Template, wish: Wish) -> str:
-    """The short name of a draft of the requester with the questions and the sample tasks of a template.
-
-    A second click returns the same draft if nothing in it has changed.
-    One that was left half made is completed. Raises AnonymousError, ConflictError, ForbiddenError.
-    """
-    if who.acting_user is None:
-        raise AnonymousError(_("Sign in first."))
-    do = services.people.worker_thread.do
-    with tempfile.TemporaryDirectory(prefix="crowdd-template-") as place:
-        source = template.folder
-        if source is None:
-            source = Path(place)
-            await do(_write, source, template, await services.gallery.files(template))
-        folder = await do(folders.read_folder, source)
-        wished = _wished(folder, template, wish)
-        under_names = chain([wished] if wish.name else [], copies(wished, who))
-        return await first_made(under_names, partial(_make, services, who))
+EXAMPLES: Final = ("digits", "ducks", "diary", "newspaper", "pond", "town", "island")
+"""Their folders below examples; the first one is meant where none is named."""
 
 
-async def _make(services: Services, who: Requester, copy: Folder) -> str | None:
-    """The draft under the name of a copy; None if a project of that name has become another one."""
-    row = await find(services, copy.project["short_name"])
-    if row is not None:
-        state = state_of(row, copy, who)
-        if state == "other":
-            return None
-        if state == "whole":
+@attrs.frozen
+class Drafts:
+    """Makes drafts for people. ``aside`` does what waits for the disk."""
+
+    _loading: Loading
+    _gallery: Gallery
+    _aside: Aside
+
+    async def make(self, who: Requester, template: Template, wish: Wish) -> str:
+        """The short name of a draft of the requester with the questions and the sample tasks of a template.
+
+        A second click returns the same draft if nothing in it has changed.
+        One that was left half made is completed. Raises AnonymousError, ConflictError, ForbiddenError.
+        """
+        if who.acting_user is None:
+            raise AnonymousError(_("Sign in first."))
+        with tempfile.TemporaryDirectory(prefix="crowdd-template-") as place:
+            source = template.folder
+            if source is None:
+                source = Path(place)
+                await self._aside(_write, source, template, await self._gallery.files(template))
+            folder = await self._aside(folders.read_folder, source)
+            wished = _wished(folder, template, wish)
+            under_names = chain([wished] if wish.name else [], copies(wished, who))
+            return await first_made(under_names, partial(self._make, who))
+
+    async def _make(self, who: Requester, copy: Folder) -> str | None:
+        """The draft under the name of a copy; None if a project of that name has become another one."""
+        row = await find(self._loading, copy.project["short_name"])
+        if row is not None:
+            state = state_of(row, copy, who)
+            if state == "other":
+                return None
+            if state == "whole":
+                return str(row["short_name"])
+        done = await load(self._loading, copy, who=who, publish=False, aside=self._aside, samples=True)
+        return done.short_name
+
+    async def own_example(self, who: Requester, name: str = "") -> str:
+        """The short name of the requester's own copy of an example, a draft.
+
+        It is created once. A person who has a copy, changed or not, gets the short name of that copy. If the copy was
+        deleted or renamed, a new one is created; an incomplete copy is completed.
+
+        Raises AnonymousError, ConflictError, NotFoundError.
+        """
+        if who.acting_user is None:
+            raise AnonymousError(_("Sign in first."))
+        if name and name not in EXAMPLES:
+            raise NotFoundError(_("No example has this name."))
+        source = find_shipped(f"examples/{name or EXAMPLES[0]}")
+        folder = await self._aside(folders.read_folder, source)
+        known = {category["short_name"] for category in await self._loading.projects.categories()}
+        folder = attrs.evolve(folder, category=folder.category if folder.category in known else None)
+        return await first_made(copies(folder, who), partial(self._make_example, who))
+
+    async def _make_example(self, who: Requester, copy: Folder) -> str:
+        row = await find(self._loading, copy.project["short_name"])
+        if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
             return str(row["short_name"])
-    done = await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do, samples=True)
-    return done.short_name
+        return (await load(self._loading, copy, who=who, publish=False, aside=self._aside)).short_name
 
 
 def state_of(row: Row, copy: Folder, who: Requester) -> str:
@@ -132,33 +165,3 @@ async def use_in(projects: Projects, who: Requester, template: Template, short_n
         row, {"questions": template.shown(questions_for(template, wish)), "template": template.name}, who
     )
     return row["short_name"]
-
-
-EXAMPLES: Final = ("digits", "ducks", "diary", "newspaper", "pond", "town", "island")
-"""Their folders below examples; the first one is meant where none is named."""
-
-
-async def own_example(services: Services, who: Requester, name: str = "") -> str:
-    """The short name of the requester's own copy of an example, a draft.
-
-    It is created once. A person who has a copy, changed or not, gets the short name of that copy. If the copy was
-    deleted or renamed, a new one is created; an incomplete copy is completed.
-
-    Raises AnonymousError, ConflictError, NotFoundError.
-    """
-    if who.acting_user is None:
-        raise AnonymousError(_("Sign in first."))
-    if name and name not in EXAMPLES:
-        raise NotFoundError(_("No example has this name."))
-    source = find_shipped(f"examples/{name or EXAMPLES[0]}")
-    folder = await services.people.worker_thread.do(folders.read_folder, source)
-    known = {category["short_name"] for category in await services.projects.categories()}
-    folder = attrs.evolve(folder, category=folder.category if folder.category in known else None)
-    return await first_made(copies(folder, who), partial(_make_example, services, who))
-
-
-async def _make_example(services: Services, who: Requester, copy: Folder) -> str:
-    row = await find(services, copy.project["short_name"])
-    if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
-        return str(row["short_name"])
-    return (await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do)).short_name

@@ -11,10 +11,12 @@ import shutil
 from collections.abc import AsyncGenerator, Callable, Set
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import attrs
 import orjson
 
+from crowdd.core.base import Base
 from crowdd.core.uploads import Uploads, container_of
 from crowdd.database.access import Database
 from crowdd.features.exports import statements as export_statements
@@ -22,6 +24,7 @@ from crowdd.features.exports.exports import Resources
 from crowdd.features.gallery.folders import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.features.media.store import MediaStore
 from crowdd.features.media.stores import fetch
+from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.questions import folder_versions
 from crowdd.features.questions.folder_versions import VERSIONS_FILE
@@ -31,9 +34,6 @@ from crowdd.kernel.values import Values
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
-
-if TYPE_CHECKING:
-    from crowdd.services import Services
 
 FILES = "files"
 TASKS_FILE = TASK_FILES[0]
@@ -81,30 +81,40 @@ class UploadCopies:
             await fetch(store, key, target)
 
 
-async def unload(services: Services, row: ProjectPage, folder: Path, report: Callable[[int], object]) -> list[Path]:
+@attrs.frozen
+class Unloading:
+    """What writes projects as folders."""
+
+    base: Base
+    projects: Projects
+    media_store: MediaStore
+    resources: Resources
+
+
+async def unload(unloading: Unloading, row: ProjectPage, folder: Path, report: Callable[[int], object]) -> list[Path]:
     """The files that make up a project (a row of ``Projects.page``), all written; those that are there are replaced.
 
     ``report`` gets the number of tasks that are done. ``project.json`` comes last: a folder without it is not whole and
     cannot be loaded. A text that has the address of a file somewhere inside keeps it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    elsewhere = {key async for key, _size in services.media_store.keys(row["id"])}
-    files = UploadCopies(services.uploads, row["id"], services.settings.base_url, folder, elsewhere)
-    written = [await _write_tasks(services, row, folder, files, report)]
-    about, texts = await _about(services, row, files)
-    versions = await folder_versions.earlier(services.db, row["id"], row["info"])
+    elsewhere = {key async for key, _size in unloading.media_store.keys(row["id"])}
+    files = UploadCopies(unloading.base.uploads, row["id"], unloading.base.settings.base_url, folder, elsewhere)
+    written = [await _write_tasks(unloading, row, folder, files, report)]
+    about, texts = await _about(unloading, row, files)
+    versions = await folder_versions.earlier(unloading.base.db, row["id"], row["info"])
     if versions:
         texts[VERSIONS_FILE] = orjson.dumps(files.named_in(versions), option=orjson.OPT_INDENT_2).decode() + "\n"
-    await files.fetch(services.media_store)
+    await files.fetch(unloading.media_store)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
     written += files.copied.values()
     return [*written, _put(folder / PROJECT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")]
 
 
-async def _about(services: Services, row: ProjectPage, files: UploadCopies) -> tuple[Values, dict[str, str]]:
+async def _about(unloading: Unloading, row: ProjectPage, files: UploadCopies) -> tuple[Values, dict[str, str]]:
     """What project.json says, and the texts that have files of their own."""
-    view = await services.records.get(PROJECT, SYSTEM, row["id"])
-    categories = {category["id"]: category["short_name"] for category in await services.projects.categories()}
+    view = await unloading.base.records.get(PROJECT, SYSTEM, row["id"])
+    categories = {category["id"]: category["short_name"] for category in await unloading.projects.categories()}
     info = files.named_in(view["info"])
     if "thumbnail_url" in info:
         info = {key: value for key, value in info.items() if key not in _PLACES}
@@ -125,7 +135,7 @@ def _fits_a_file(text: object) -> bool:
 
 
 async def _write_tasks(
-    services: Services, row: ProjectPage, folder: Path, files: UploadCopies, report: Callable[[int], object]
+    unloading: Unloading, row: ProjectPage, folder: Path, files: UploadCopies, report: Callable[[int], object]
 ) -> Path:
     draft = folder / f"{TASKS_FILE}.part"
 
@@ -133,14 +143,14 @@ async def _write_tasks(
         await export_statements.begin(tx)
         done = 0
         with draft.open("wb") as out:
-            async with aclosing(_tasks(services.export_resources, tx, row, services.settings.base_url)) as parts:
+            async with aclosing(_tasks(unloading.resources, tx, row, unloading.base.settings.base_url)) as parts:
                 async for tasks in parts:
                     for task in tasks:
                         out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
-                    await files.fetch(services.media_store)
+                    await files.fetch(unloading.media_store)
                     report(done := done + len(tasks))
 
-    await services.export_resources.reading.transaction(work)
+    await unloading.resources.reading.transaction(work)
     return draft.replace(folder / TASKS_FILE)
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from crowdd.core import log_statements
 from crowdd.core import statements as core_statements
+from crowdd.core.base import Base
 from crowdd.core.quotas import Quota
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, Transactions
+from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.gallery.folders import Folder
 from crowdd.features.imports.import_rows import GOLD
 from crowdd.features.projects import statements as project_statements
+from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.questions import folder_versions
 from crowdd.features.tasks import sample_statements
@@ -26,15 +29,21 @@ from crowdd.kernel.requester import SYSTEM, Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.project import PROJECT
 
-if TYPE_CHECKING:
-    from crowdd.services import Services
-
 CHUNK = 1000  # tasks in a transaction
 Aside = Callable[..., Awaitable[Any]]  # calls a function with arguments, and has what it gives
 
 
 async def _at_once(work: Callable[..., Any], *arguments: object) -> Any:
     return work(*arguments)
+
+
+@attrs.frozen
+class Loading:
+    """What makes projects of folders."""
+
+    base: Base
+    accounts: Accounts
+    projects: Projects
 
 
 @attrs.frozen
@@ -50,7 +59,7 @@ class Loaded:
 
 
 async def load(
-    services: Services,
+    loading: Loading,
     folder: Folder,
     *,
     owner: str | None = None,
@@ -70,27 +79,27 @@ async def load(
 
     Raises NotFoundError, ConflictError, InvalidValueError, ForbiddenError; tasks added until then stay.
     """
-    row = await find(services, folder.project["short_name"])
+    row = await find(loading, folder.project["short_name"])
     created = row is None
     if row is None:
-        row = await _create(services, folder, await _owner(services, owner, who))
-    elif row["owner_id"] not in await _possible_owners(services, owner, who, row):
+        row = await _create(loading, folder, await _owner(loading, owner, who))
+    elif row["owner_id"] not in await _possible_owners(loading, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
-    files = FolderUploads(services, folder, row["id"], aside or _at_once, who)
-    await _restore_versions(services, folder, row, files)
-    await _update(services, folder, row, files, who)
-    added = await _add_tasks(services, folder, row["id"], files, progress, who, samples)
-    published = await _publish(services, folder, publish, who)
+    files = FolderUploads(loading, folder, row["id"], aside or _at_once, who)
+    await _restore_versions(loading, folder, row, files)
+    await _update(loading, folder, row, files, who)
+    added = await _add_tasks(loading, folder, row["id"], files, progress, who, samples)
+    published = await _publish(loading, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
 
 
 class FolderUploads:
     """Uploads the files that ``info`` names, each once."""
 
-    def __init__(self, services: Services, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
-        self._db, self._quota, self._who = services.db, services.quota, who
+    def __init__(self, loading: Loading, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
+        self._db, self._quota, self._who = loading.base.db, loading.base.quota, who
         self._kept: list[tuple[str, int]] = []
-        self._uploads, self._folder, self._project_id, self._aside = services.uploads, folder, project_id, aside
+        self._uploads, self._folder, self._project_id, self._aside = loading.base.uploads, folder, project_id, aside
         self._addresses: dict[str, str] = {}
 
     async def replaced_in(self, info: object) -> Any:
@@ -190,48 +199,48 @@ class Import:
         )
 
 
-async def find(services: Services, short_name: str) -> ProjectPage | None:
+async def find(loading: Loading, short_name: str) -> ProjectPage | None:
     """The project with a short name, no matter who owns it, or None."""
     try:
-        return await services.projects.page(short_name, SYSTEM)
+        return await loading.projects.page(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def _possible_owners(services: Services, name: str | None, who: Requester, row: ProjectPage) -> set[int]:
+async def _possible_owners(loading: Loading, name: str | None, who: Requester, row: ProjectPage) -> set[int]:
     """Whose a project that is there already may be."""
     if name is not None:
-        return {(await services.accounts.find(name))["id"]}
+        return {(await loading.accounts.find(name))["id"]}
     return {row["owner_id"] if who.user_id is None else who.user_id}
 
 
-async def _owner(services: Services, name: str | None, who: Requester) -> Requester:
+async def _owner(loading: Loading, name: str | None, who: Requester) -> Requester:
     """Whose the new project is: a person, or somebody as a requester at the command line."""
     if who.user_id is not None:
         return who
     if name is not None:
-        row = await services.accounts.find(name)
+        row = await loading.accounts.find(name)
     else:
-        admins = await services.accounts.admins()
-        row = admins[0] if admins else await services.accounts.of_examples()
+        admins = await loading.accounts.admins()
+        row = admins[0] if admins else await loading.accounts.of_examples()
     return attrs.evolve(SYSTEM, user_id=row["id"], user_name=row["name"])
 
 
-async def _create(services: Services, folder: Folder, who: Requester) -> ProjectPage:
+async def _create(loading: Loading, folder: Folder, who: Requester) -> ProjectPage:
     """A new project without its ``info``, which names files by their paths until they are uploaded."""
-    category = await _category(services, folder)
-    made = await services.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
-    return await services.projects.page(made["short_name"], SYSTEM)
+    category = await _category(loading, folder)
+    made = await loading.base.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
+    return await loading.projects.page(made["short_name"], SYSTEM)
 
 
-async def _update(services: Services, folder: Folder, row: ProjectPage, files: FolderUploads, who: Requester) -> None:
+async def _update(loading: Loading, folder: Folder, row: ProjectPage, files: FolderUploads, who: Requester) -> None:
     """Keys of ``info`` that the folder does not have stay as they are."""
     info = {**row["info"], **await files.replaced_in(folder.project["info"])}
-    body = {**folder.project, **await _category(services, folder), "info": info}
-    await services.records.change(PROJECT, who, row["id"], body)
+    body = {**folder.project, **await _category(loading, folder), "info": info}
+    await loading.base.records.change(PROJECT, who, row["id"], body)
 
 
-async def _restore_versions(services: Services, folder: Folder, row: ProjectPage, files: FolderUploads) -> None:
+async def _restore_versions(loading: Loading, folder: Folder, row: ProjectPage, files: FolderUploads) -> None:
     """Before the questions and guides of the folder are stored: these then get the numbers that follow."""
     if not folder.versions:
         return
@@ -241,20 +250,20 @@ async def _restore_versions(services: Services, folder: Folder, row: ProjectPage
         await record_statements.lock_row(tx, PROJECT, row["id"])
         await folder_versions.restore(tx, row["id"], await project_statements.read_info(tx, row["id"]), versions)
 
-    await services.db.transaction(work)
+    await loading.base.db.transaction(work)
 
 
-async def _category(services: Services, folder: Folder) -> dict[str, int]:
+async def _category(loading: Loading, folder: Folder) -> dict[str, int]:
     if folder.category is None:
         return {}
-    known = {row["short_name"]: row["id"] for row in await services.projects.categories()}
+    known = {row["short_name"]: row["id"] for row in await loading.projects.categories()}
     if folder.category not in known:
         raise InvalidValueError(f"Category {folder.category} does not exist. Categories: {', '.join(known)}.")
     return {"category_id": known[folder.category]}
 
 
 async def _add_tasks(
-    services: Services,
+    loading: Loading,
     folder: Folder,
     project_id: int,
     files: FolderUploads,
@@ -262,21 +271,21 @@ async def _add_tasks(
     who: Requester,
     samples: bool,
 ) -> int:
-    importing, added, done = Import(services.db, project_id, who, services.quota, samples=samples), 0, 0
+    importing, added, done = Import(loading.base.db, project_id, who, loading.base.quota, samples=samples), 0, 0
     rest = folder.tasks()
     while chunk := await files.next(rest):
         added += await importing.add(chunk)
-        services.change_notifier.notify(project_id)
+        loading.base.shared.change_notifier.notify(project_id)
         done += len(chunk)
         progress(done)
     return added
 
 
-async def _publish(services: Services, folder: Folder, wanted: bool | None, who: Requester) -> bool:
+async def _publish(loading: Loading, folder: Folder, wanted: bool | None, who: Requester) -> bool:
     """Whether the project is published in the end; one that its owner has paused is opened only when told to."""
-    row = await services.projects.page(folder.project["short_name"], SYSTEM)
+    row = await loading.projects.page(folder.project["short_name"], SYSTEM)
     if wanted is None:
         wanted = folder.published and row["first_published"] is None
     if wanted and not row["published"]:
-        await services.projects.publish(row, who)
+        await loading.projects.publish(row, who)
     return bool(wanted or row["published"])

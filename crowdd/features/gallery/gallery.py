@@ -16,11 +16,12 @@ import attrs
 from crowdd import PACKAGE
 from crowdd.core import log_statements
 from crowdd.core.records import rights
+from crowdd.core.text.picture_addresses import FILES_AT
 from crowdd.database.access import Database, Transactions
 from crowdd.features.gallery import statements, template
 from crowdd.features.gallery.folders import Folder
 from crowdd.features.gallery.statements import ListedTemplate, StoredTemplate
-from crowdd.features.gallery.template import FILES_AT, THUMBNAIL, Card, Template
+from crowdd.features.gallery.template import THUMBNAIL, Card, Template
 from crowdd.kernel.errors import NOT_FOUND, AnonymousError, ConflictError, ForbiddenError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester

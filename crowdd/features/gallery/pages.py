@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 from urllib.parse import quote, urlencode
 
+import attrs
+
+from crowdd.core.text.picture_addresses import FILES_AT
 from crowdd.core.uploads import DOWNLOAD, TYPES
 from crowdd.database.access import Row
 from crowdd.features.gallery.drafts import Wish, use_in
 from crowdd.features.gallery.gallery import MAX_OWN, Gallery, Listed
 from crowdd.features.gallery.saving import SAMPLES, TemplateMaker
-from crowdd.features.gallery.template import FILES_AT, GROUPS, Template
+from crowdd.features.gallery.shown_templates import GROUP_NAMES, ShownTemplate, show_template
+from crowdd.features.gallery.template import GROUPS, Template
 from crowdd.features.presenters.frames import PresenterFrames
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
@@ -31,14 +35,6 @@ from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.questions.text_languages import text_in
 
-GROUP_NAMES: Final = {
-    "pictures": _("Pictures"),
-    "text": _("Texts and documents"),
-    "sound": _("Sound"),
-    "video": _("Video"),
-    "maps": _("Maps"),
-    "forms": _("Surveys and forms"),
-}
 EXAMPLES: Final = {
     "digits": (_("Handwritten digits"), _("200 pictures of digits, and a page of HTML that shows them.")),
     "ducks": (_("Ducks and boats"), _("12 pictures of a lake, to draw boxes on.")),
@@ -52,19 +48,6 @@ EXAMPLES: Final = {
 _MAX_SEARCH: Final = 200
 _HEADERS: Final = {**upload_headers(), "Accept-Ranges": "bytes", "Cache-Control": "public, max-age=3600"}
 _GALLERY_AT: Final = "/templates"
-
-
-class ShownTemplate(TypedDict):
-    """A template in a list. ``thumbnail`` is an address or ""; ``owner`` the name of who saved it, "" for others."""
-
-    name: str
-    group: str
-    title: str
-    description: str
-    thumbnail: str
-    own: bool
-    offered: bool
-    owner: str
 
 
 class GalleryPublic(Titled):
@@ -206,20 +189,6 @@ class GalleryPages:
         return (await self._projects.owned(short_name, incoming.who))["short_name"] if short_name else ""
 
 
-def show_template(listed: Listed, locale: str) -> ShownTemplate:
-    """A template as lists show it."""
-    return ShownTemplate(
-        name=listed.name,
-        group=listed.card.group,
-        title=text_in(listed.card.title, locale),
-        description=text_in(listed.card.description, locale),
-        thumbnail=listed.thumbnail,
-        own=listed.own,
-        offered=listed.offered,
-        owner=listed.owner,
-    )
-
-
 def _shown_one(template: Template, locale: str) -> ShownTemplate:
     card = template.card
     return show_template(
@@ -273,20 +242,16 @@ class SavePrivate(ProjectPrivate):
     locked: bool
 
 
+@attrs.frozen(eq=False)
 class SavingPages:
     """``/project/<short_name>/template`` and ``/project/<short_name>/samples``."""
 
-    def __init__(
-        self,
-        projects: Projects,
-        gallery: Gallery,
-        maker: TemplateMaker,
-        samples: SampleTasks,
-        forms: Forms,
-        views: ProjectViews,
-    ) -> None:
-        self._projects, self._gallery, self._maker, self._samples = projects, gallery, maker, samples
-        self._forms, self._views = forms, views
+    _projects: Projects
+    _gallery: Gallery
+    _maker: TemplateMaker
+    _samples: SampleTasks
+    _forms: Forms
+    _views: ProjectViews
 
     def routes(self) -> Iterator[Route]:
         yield get(_SAVING_AT, locked_out(self.form))

@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from crowdd.core.text.picture_addresses import FILES_AT
 from crowdd.core.text.words import slip_pattern
 from crowdd.core.uploads import TYPES
 from crowdd.features.gallery import folders
@@ -32,7 +33,6 @@ MAX_BYTES: Final = 5_000_000
 """Of all files of a template. Its questions have a limit of their own."""
 _MAX_TITLE, _MAX_DESCRIPTION, _MAX_KEYWORDS = 120, 400, 400
 _TEXTS: Final = {"title": _MAX_TITLE, "description": _MAX_DESCRIPTION, "keywords": _MAX_KEYWORDS}
-FILES_AT: Final = "/uploads/gallery/"
 
 
 @attrs.frozen

@@ -23,11 +23,12 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel import exact_json
-from crowdd.kernel.errors import ConflictError, FormError, InvalidValueError
+from crowdd.kernel.errors import ConflictError, FormError
 from crowdd.kernel.languages import _
 from crowdd.kinds import column_roles
 from crowdd.kinds.column_roles import COLUMN_ROLES, HIDDEN
 from crowdd.kinds.questions import QUESTIONS, columns_of
+from crowdd.kinds.types import missing
 
 
 @attrs.frozen
@@ -214,7 +215,7 @@ def _chosen(incoming: Incoming) -> dict[str, str]:
         if f"name_{n}" in incoming.form
     }
     if not pairs:
-        raise InvalidValueError(_("`roles` must be an object."))
+        raise missing("roles")
     return import_roles.check_roles(pairs, ())
 
 

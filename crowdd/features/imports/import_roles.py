@@ -22,19 +22,19 @@ from crowdd.kinds import column_roles
 from crowdd.kinds.column_roles import COLUMN_ROLES
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task import TASK
+from crowdd.kinds.types import require_object
 
 _REMOVED = ""  # the role of a column that shall have none
 
 
 def check_roles(roles: object, columns: Sequence[str]) -> dict[str, str]:
     """The roles that an owner chose for columns of a file, "" for none. Raises InvalidValueError."""
-    if not isinstance(roles, Mapping):
-        raise InvalidValueError(_("`roles` must be an object."))
-    unknown = next((name for name in roles if columns and name not in columns), None)
+    sent = require_object(roles, "roles")
+    unknown = next((name for name in sent if columns and name not in columns), None)
     if unknown is not None:
         raise InvalidValueError(_("The file has no column %(name)s.", name=str(unknown)[:100]))
-    column_roles.check({name: role for name, role in roles.items() if role != _REMOVED})
-    return dict(roles)
+    column_roles.check({name: role for name, role in sent.items() if role != _REMOVED})
+    return dict(sent)
 
 
 def merge_roles(before: object, chosen: Mapping[str, str]) -> dict[str, str]:
@@ -88,9 +88,7 @@ def check_choices(choices: Choices) -> Values:
     if choices.kind:
         made["kind"] = _one_of("kind", choices.kind, exported_files.KINDS)
     if choices.uses is not None:
-        if not isinstance(choices.uses, Mapping):
-            raise InvalidValueError(_("`uses` must be an object."))
-        made["uses"] = dict(choices.uses)
+        made["uses"] = dict(require_object(choices.uses, "uses"))
     if choices.key is not None:
         made["key_name"] = choices.key or None
     for name, chosen in (("again", choices.again), ("keep_columns", choices.keep_columns)):

@@ -28,7 +28,7 @@ from crowdd.kernel.errors import CrowddError, InvalidValueError, TooLargeError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 from crowdd.kinds.task import TASK
-from crowdd.kinds.types import is_clean_text
+from crowdd.kinds.types import is_clean_text, require_object
 
 ATTRIBUTES = ("n_answers", "priority_0", "quorum")
 GOLD = "gold"  # the right answer to a task, which makes it a gold task
@@ -59,9 +59,8 @@ def default_uses(format_: str, columns: list[str]) -> dict[str, str]:
 
 def check_uses(uses: object, columns: list[str]) -> dict[str, str]:
     """The uses of all columns. Raises InvalidValueError for two that become the same, and for what nobody knows."""
-    if not isinstance(uses, Mapping):
-        raise InvalidValueError(_("`uses` must be an object."))
-    chosen = {name: uses.get(name, "info") for name in columns}
+    sent = require_object(uses, "uses")
+    chosen = {name: sent.get(name, "info") for name in columns}
     for name, use in chosen.items():
         if use not in USES:
             words = _(

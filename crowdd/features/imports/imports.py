@@ -31,7 +31,7 @@ from crowdd.features.imports.rows import GoneTask, ImportRow, ListedImport, Pend
 from crowdd.features.imports.runner import ImportRunner, note_import
 from crowdd.features.imports.share_links import download_address
 from crowdd.features.projects.rows import ProjectPage
-from crowdd.features.tasks.changes import Changes, Effect
+from crowdd.features.tasks.changes import Changes, Effect, RetirementBody
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import (
@@ -296,7 +296,7 @@ class Imports:
             return Begun("reading", read["queue_item"] or read["check_item"])
         on_error = read["on_error"] if choices.on_error is None else choices.on_error or None
         waits = undecided(read, on_error)
-        if changed and not choices.sure:
+        if changed and not choices.sure and read["preview"] != import_row["preview"]:
             waits = waits or _("Your choices changed the numbers. Check them, then continue.")
         if not choices.begin or waits is not None:
             return Begun(read["state"], waits=waits or "" if choices.begin else "")
@@ -380,7 +380,7 @@ class Imports:
         if not ids:
             raise InvalidValueError(_("No tasks are missing from this file."))
         note = f"Missing from {import_row['name'] or 'the pasted rows'}"
-        return await self._changes.retire_tasks(who, row["id"], {"task_ids": ids, "note": note})
+        return await self._changes.retire_tasks(who, row["id"], RetirementBody(task_ids=ids, note=note))
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Does what an item of the queue asks for, from where an earlier attempt came to."""

@@ -303,8 +303,8 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]])
 
 def _choices(incoming: Incoming, row: ProjectPage, import_row: ImportPage | None = None, *, begin: bool) -> Choices:
     """The choices of a request for a file: ``uses``, ``roles``, ``names``, ``key``, ``keep_columns``, ``kind``,
-    ``encoding``, ``delimiter``, ``header``, ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of the page
-    sends all (``form=y``) except unticked boxes.
+    ``encoding``, ``delimiter``, ``header``, ``line``, ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of
+    the page sends all (``form=y``) except unticked boxes.
     """
     form = incoming.flag("form", False)
     dialect: Values = {}
@@ -313,6 +313,11 @@ def _choices(incoming: Incoming, row: ProjectPage, import_row: ImportPage | None
             dialect[name] = _TAB if name == "delimiter" and incoming.field(name) == "tab" else incoming.field(name)
     if "sheet" in incoming.form:
         dialect["sheet"] = incoming.field("sheet")
+    if "line" in incoming.form:
+        line, before = incoming.field("line").strip(), (import_row["dialect"] or {}) if import_row else {}
+        # The line of one sheet is none of another.
+        same = "sheet" not in dialect or dialect["sheet"] == before.get("sheet", "")
+        dialect["line"] = queries.parse_number(line, "line", 0) if line and same else 0
     if form or "header" in incoming.form:
         dialect["header"] = incoming.flag("header", False)
     names = column_pages.chosen_names(incoming, row["info"], import_row)

@@ -138,13 +138,6 @@ class AddedFigures(TypedDict):
     present: int
 
 
-class ResultFate(TypedDict):
-    """What would become of an exported result."""
-
-    result_id: int | None
-    fate: str
-
-
 class GoneTask(TypedDict):
     """A task whose key a file does not have."""
 

@@ -32,6 +32,7 @@ from crowdd.features.imports.reader import Chunk, Plan, RowReader, printable
 from crowdd.features.imports.rows import ImportChoices, ImportRow, PendingImport
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.results import results
+from crowdd.features.results import statements as result_statements
 from crowdd.features.tasks import statements as task_statements
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError, NotFoundError, StoppedError
@@ -218,7 +219,7 @@ class ImportRunner:
         if row["kind"] == exported_files.ANSWERS:
             return await statements.match_answers(self._db, project_id, taken), 0
         if row["kind"] == exported_files.RESULTS:
-            return [each["fate"] for each in await statements.match_results(self._db, project_id, taken)], 0
+            return [each["fate"] for each in await result_statements.match_results(self._db, project_id, taken)], 0
         if row["key_name"] is not None:
             rows = await statements.match_keyed(self._db, row, taken)
             matched = [r["fate"] != "added" and not r["retired"] for r in rows]

@@ -21,7 +21,6 @@ from crowdd.features.imports.rows import (
     PendingCounts,
     PendingImport,
     RefusedRow,
-    ResultFate,
 )
 
 KEPT_ERRORS = 10_000  # refused rows of an import that are kept
@@ -341,16 +340,6 @@ async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str,
         {"project": project_id, "rows": as_json(list(rows))},
     )
     return [row["fate"] for row in fate_rows]
-
-
-async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[ResultFate]:
-    """What would become of each exported result, in order: ``result_id`` and ``fate`` (``results.results.fill_exported``)."""
-    return await fetch_rows(
-        db,
-        ResultFate,
-        "SELECT result_id, fate FROM match_exported_results(%(project)s, %(rows)s)",
-        {"project": project_id, "rows": as_json(list(rows))},
-    )
 
 
 async def count(db: Database, import_id: int, figures: Mapping[str, int]) -> None:

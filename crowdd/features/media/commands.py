@@ -11,12 +11,12 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, say, watching
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import reactor, with_domain
+from crowdd.core.feature import House
 from crowdd.features.media import stores
 from crowdd.features.media.store import FolderStore
 from crowdd.features.media.stores import Copied, build_s3_store
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import CrowddError, MediaStoreError
-from crowdd.services import Services
 
 
 @click.group(cls=Group)
@@ -38,13 +38,13 @@ def copy(config: Path | None, remove: bool, yes: bool, as_json: bool) -> None:
     if remove:
         confirm(yes, "Media files are removed from the data folder.")
     with watching("Copying files", quiet=as_json) as report:
-        done = with_domain(config, lambda services: _copy(services, report, remove))
+        done = with_domain(config, lambda house: _copy(house, report, remove))
     words = f"{done.copied:,} of {done.files:,} files copied ({_mb(done.copied_bytes)} of {_mb(done.bytes)})."
     say(as_json, attrs.asdict(done), words, *([f"{done.removed:,} files removed from the folder."] if remove else []))
 
 
-async def _copy(services: Services, report: stores.Report, remove: bool) -> Copied:
-    settings = services.settings
+async def _copy(house: House, report: stores.Report, remove: bool) -> Copied:
+    settings = house.base.settings
     if remove and settings.media.store != "s3":
         raise CrowddError("[media] store is folder. Set it to s3 and restart the server before you remove files.")
     folder = FolderStore(settings.data.dir / "uploads", WorkerThread(reactor))

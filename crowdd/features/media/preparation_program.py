@@ -26,7 +26,7 @@ from crowdd.features.media import archives, sound, video
 from crowdd.features.media.file_formats import format_of
 from crowdd.features.media.file_parts import OutFolder
 from crowdd.features.media.prepared import RefusedFile
-from crowdd.kernel.concurrency.isolated import bound_process, yield_to_requests
+from crowdd.kernel.concurrency.isolated import Limits, yield_to_requests
 from crowdd.kernel.lazy import lazy
 
 RESULT = "result.json"
@@ -62,11 +62,6 @@ _PREPARE: Mapping[str, Callable[..., Facts]] = {
 }
 
 
-def limit(max_cpu_seconds: int, max_file_bytes: int) -> None:
-    """Bounds this process before it looks at anything of the file."""
-    bound_process(memory=MAX_MEMORY, cpu_seconds=max_cpu_seconds, file_bytes=max_file_bytes, open_files=MAX_OPEN_FILES)
-
-
 def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> Facts:
     """What the file is and what was made of it."""
     try:
@@ -84,7 +79,7 @@ def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> Fa
 
 def write_result(source: str, folder: str, options: Mapping[str, Any]) -> None:
     """Prepares a file, in the process for it."""
-    limit(options["max_cpu_seconds"], options["max_bytes"] + MAX_RESULT_BYTES)
+    Limits(MAX_MEMORY, options["max_cpu_seconds"], options["max_bytes"] + MAX_RESULT_BYTES, MAX_OPEN_FILES).apply()
     result = result_of(Path(source), OutFolder(Path(folder), options["max_bytes"]), options)
     (Path(folder) / RESULT).write_text(json.dumps(result), "utf-8")
 

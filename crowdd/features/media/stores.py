@@ -123,10 +123,15 @@ def media_store(reactor: IReactor, settings: MediaSettings, uploads: Path) -> Me
 
 def build_s3_store(reactor: IReactor, settings: MediaSettings) -> S3Store:
     """The bucket of the settings, whether it is in use or not. Raises ConfigError for settings that are missing."""
+    return S3Store(S3Client(reactor, settings, require_s3_settings(settings)), WorkerThread(reactor))
+
+
+def require_s3_settings(settings: MediaSettings) -> str:
+    """The secret access key, if everything else that an S3 store needs is set. Raises ConfigError."""
     missing = [name for name in _NEEDED if not getattr(settings, name)]
     if missing:
         raise ConfigError(f"[media] {missing[0]} is missing. An S3 store needs {', '.join(_NEEDED)} and s3_secret_key.")
-    return S3Store(S3Client(reactor, settings, read_s3_secret_key(settings)), WorkerThread(reactor))
+    return read_s3_secret_key(settings)
 
 
 def read_s3_secret_key(settings: MediaSettings) -> str:

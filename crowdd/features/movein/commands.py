@@ -14,17 +14,18 @@ from pathlib import Path
 import attrs
 import click
 
-from crowdd.admin_cli.output import json_option, say
+from crowdd.admin_cli.output import Progress, json_option, say
 from crowdd.admin_cli.runtime import reactor, with_domain
+from crowdd.core.feature import House
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.imports import commands as import_commands
 from crowdd.features.imports.commands import Asked
 from crowdd.features.movein.runner import Moved, MoveIn
 from crowdd.features.movein.statements import Pybossa
 from crowdd.features.movein.zooniverse import Export, Sums
-from crowdd.features.operations.backup_commands import Progress
+from crowdd.features.webhooks.feature import WebhooksFeature
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.values import Values
-from crowdd.services import Services
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _NOT_KEPT = (
@@ -61,9 +62,9 @@ def import_zooniverse(
     """
     export, progress = Export(subjects, classifications, workflow), Progress(quiet=as_json)
 
-    async def work(services: Services) -> list[Values]:
+    async def work(house: House) -> list[Values]:
         with tempfile.TemporaryDirectory(prefix="crowdd-zooniverse-") as folder:
-            return await _import(services, project, export, Path(folder), n_answers, dry_run, progress)
+            return await _import(house, project, export, Path(folder), n_answers, dry_run, progress)
 
     file_reports = with_domain(config, work)
     progress.end()
@@ -75,7 +76,7 @@ def import_zooniverse(
 
 
 async def _import(
-    services: Services, project: str, export: Export, folder: Path, n_answers: int, dry_run: bool, progress: Progress
+    house: House, project: str, export: Export, folder: Path, n_answers: int, dry_run: bool, progress: Progress
 ) -> list[Values]:
     tasks, answers = folder / "subjects.ndjson", folder / "classifications.ndjson"
     with tasks.open("wb") as out, answers.open("wb") as more:
@@ -87,7 +88,7 @@ async def _import(
         # Whether an answer fits can be said only when its task is there.
         if sums[path.stem].converted and not (dry_run and path is answers):
             asked = Asked(str(path), on_error="skip", dry_run=dry_run)
-            figures = await import_commands.run(services, project, asked, partial(progress, path.stem))
+            figures = await import_commands.run(house, project, asked, partial(progress, path.stem))
         done.append(_figures(path.stem, sums[path.stem], figures))
     return done
 
@@ -140,14 +141,21 @@ def import_pybossa(config: Path | None, dsn: str, uploads: Path | None, dry_run:
     """
     progress = Progress(quiet=as_json)
     with closing(Pybossa(dsn)) as source:
-        moved = with_domain(config, lambda services: _move(services, source, uploads, dry_run, progress))
+        moved = with_domain(config, lambda house: _move(house, source, uploads, dry_run, progress))
     progress.end()
     say(as_json, attrs.asdict(moved), *_describe_move(moved))
 
 
-async def _move(services: Services, source: Pybossa, uploads: Path | None, dry_run: bool, progress: Progress) -> Moved:
+async def _move(house: House, source: Pybossa, uploads: Path | None, dry_run: bool, progress: Progress) -> Moved:
     aside = WorkerThread(reactor).do
-    moving = MoveIn(services.db, services.secrets, services.passwords, services.webhooks, services.uploads, aside)
+    moving = MoveIn(
+        house.base.db,
+        house.base.secrets,
+        house[AccountsFeature].passwords,
+        house[WebhooksFeature].webhooks,
+        house.base.uploads,
+        aside,
+    )
     return await moving.run(source, uploads, progress, dry_run=dry_run)
 
 
@@ -164,10 +172,21 @@ def _describe_move(moved: Moved) -> list[str]:
     comparison = moved.compared
     lines.append(
         f"Figures: {comparison.projects_same:,} projects agree, {comparison.projects_differ:,} differ"
-        f" ({comparison.missing_tasks:,} tasks and {comparison.missing_answers:,} answers fewer);"
+        f" ({comparison.missing_tasks:,} tasks and {comparison.missing_answers:,} answers fewer{_explained(moved)});"
         f" {comparison.users_same:,} users agree, {comparison.users_differ:,} differ."
     )
     return lines
+
+
+def _explained(moved: Moved) -> str:
+    """Whether the rows that were refused, with what belongs to them, are all that the projects have fewer."""
+    refused = {table["table"]: table["refused"] for table in moved.tables}
+    tasks, answers = moved.compared.missing_tasks, moved.compared.missing_answers
+    if not tasks and not answers:
+        return ""
+    if tasks <= refused["task"] and answers <= refused["task_run"]:
+        return ", all of them rows that were refused"
+    return f", but only {refused['task']:,} tasks and {refused['task_run']:,} answers were refused"
 
 
 def _sums(table: Values) -> str:

@@ -15,15 +15,14 @@ from crowdd.kernel.values import Values
 OTHER_REDUNDANCY: Final = "`n_answers` was below 1 or above 10,000. It was moved into this range."
 NO_USER: Final = "The user did not come over. The answer has a volunteer without an account."
 NOBODY: Final = "The answer does not say who gave it. It has a volunteer of its own."
-NO_PICTURE: Final = "`media_url` is not an address of a picture. It was removed."
+NO_PICTURE: Final = "`media_url` is not an address of a picture. It was put under `media_url` of `info`."
 LONG_UID: Final = "`external_uid` was longer than 255 characters. It was cut."
 _MAX_ANSWERS: Final = 10_000
 
 
 def task(row: Values, now: datetime) -> Converted:
     """A task for ``features.movein.statements.add_tasks``."""
-    info, repaired = values.json_text(row["info"])
-    remarks = [values.REPAIRED] if repaired else []
+    info, remarks = values.json_text(row["info"])
     created = values.parse_time(row["created"])
     if created is None:
         remarks.append(values.NO_TIME)
@@ -48,8 +47,7 @@ def task(row: Values, now: datetime) -> Converted:
 
 def answer(row: Values, now: datetime, accounts: set[int], pseudonym: Callable[[str], str]) -> Converted:
     """An answer for ``add_answers``. ``accounts``: those of the rows that are here. ``pseudonym`` of a network."""
-    info, repaired = values.json_text(row["info"])
-    remarks = [values.REPAIRED] if repaired else []
+    info, remarks = values.json_text(row["info"])
     created, finished = values.parse_time(row["created"]), values.parse_time(row["finish_time"])
     if created is None or finished is None:
         remarks.append(values.NO_TIME)
@@ -73,7 +71,7 @@ def answer(row: Values, now: datetime, accounts: set[int], pseudonym: Callable[[
 
 def result(row: Values, now: datetime) -> Converted:
     """A result for ``add_results``."""
-    info, repaired = values.json_text(row["info"])
+    info, remarks = values.json_text(row["info"])
     created = values.parse_time(row["created"])
     return Converted(
         {
@@ -85,7 +83,7 @@ def result(row: Values, now: datetime) -> Converted:
             "runs": row["task_run_ids"] or [],
             "info": values.raw_json(info),
         },
-        [*([values.REPAIRED] if repaired else []), *([] if created else [values.NO_TIME])],
+        [*remarks, *([] if created else [values.NO_TIME])],
     )
 
 
@@ -129,6 +127,7 @@ def _dated(row: Values) -> tuple[Values, list[str]]:
         remarks.append(values.NO_TIME)
     if row["media_url"] and media is None:
         remarks.append(NO_PICTURE)
+        info = {"media_url": values.clean_text(row["media_url"]), **info}
     return {
         "id": row["id"],
         "created": created or values.current_time(),

@@ -22,7 +22,6 @@ NO_ADDRESS: Final = (
 OF_OURS: Final = "crowdd keeps files of its own in a folder of this name."
 EXPORT: Final = "An export that PyBossa made for download. Users can make a new one."
 _OURS: Final = re.compile(r"site|(?:project|user)-\d+")
-_EXPORT: Final = re.compile(r"\d++_.*_(?:json|csv)\.zip", re.DOTALL)
 _AT_ONCE: Final = 100
 Aside = Callable[..., Awaitable[Any]]
 """Calls a function with arguments in a thread, and returns what it returns."""
@@ -92,4 +91,6 @@ def _refusal(folder: Path, path: Path) -> str:
     if _OURS.fullmatch(container):
         return OF_OURS
     stem, _, kind = names[0].rpartition(".")
-    return EXPORT if kind == "zip" and ("_sec_" in stem or _EXPORT.fullmatch(names[0])) else ""
+    project_id, _, rest = stem.partition("_")
+    is_export = "_sec_" in stem or (project_id.isdecimal() and rest.endswith(("_json", "_csv")))
+    return EXPORT if kind == "zip" and is_export else ""

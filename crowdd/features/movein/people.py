@@ -16,11 +16,12 @@ from crowdd.database.access import as_json
 from crowdd.features.accounts import passwords, validation
 from crowdd.features.movein import values
 from crowdd.features.movein.values import Converted, Refused
-from crowdd.features.projects.project_validation import RESERVED_SHORT_NAMES, check_info, slug
+from crowdd.features.projects.project_validation import check_info, slug
 from crowdd.kernel.errors import InvalidValueError, RefusedTargetError
 from crowdd.kernel.values import Values
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.guides import GUIDES
+from crowdd.kinds.names import RESERVED_SHORT_NAMES
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.user import USER
@@ -40,7 +41,7 @@ NOT_READ: Final = (
 # Keys that crowdd reads and PyBossa does not: what stands there means something else.
 _OURS: Final = (
     QUESTIONS, "questions_version", "answers", "answer_key", "answers_when_complete", "token_per_volunteer",
-    "column_roles", "dataset", "gold_rate", "gold_start", "gold_feedback", "show_accuracy", "stopping",
+    "column_roles", "dataset", "gold_rate", "gold_start", "gold_feedback", "gold_embargo", "show_accuracy", "stopping",
     "max_answer_bytes", "max_marks", "lease_seconds", "counted_per_network", "language",
     *(guide.name for guide in GUIDES), *(guide.version_key for guide in GUIDES),
 )  # fmt: skip

@@ -5,6 +5,7 @@ Killed at any moment, it goes on after the last batch that was committed. Ids st
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -15,14 +16,15 @@ from crowdd.core import log_statements
 from crowdd.core.secrets import Secrets
 from crowdd.core.uploads import Uploads
 from crowdd.database.access import Database, Row, Statement, Transactions, Values
+from crowdd.database.connection import first_line, run_in_savepoint
 from crowdd.features.accounts.passwords import Passwords
 from crowdd.features.movein import figures, files, statements, tables
 from crowdd.features.movein.files import Aside
 from crowdd.features.movein.statements import TABLES, Pybossa, Step
 from crowdd.features.movein.tables import Batch, Tools
-from crowdd.features.movein.values import new_step, note
+from crowdd.features.movein.values import BAD_ROW, new_step, note, refuse
 from crowdd.features.webhooks.webhooks import Webhooks
-from crowdd.kernel.errors import ConflictError
+from crowdd.kernel.errors import ConflictError, InvalidValueError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Values as RowValues
 
@@ -215,7 +217,7 @@ class _Run:
         step: Step = {**before, "remarks": remarks, "ended": len(rows) < BATCH}
         if rows:
             step["upto"] = rows[-1]["id"]
-            await work(tx, rows, step)
+            await _add(tx, rows, step, work)
         await statements.save_step(tx, step)
         self._steps[name] = step
         return step
@@ -284,6 +286,35 @@ class _Run:
             not_read={"tables": lists, "columns": columns},
             compared=compared,
         )
+
+
+async def _add(
+    tx: Database,
+    rows: list[RowValues],
+    step: Step,
+    work: Callable[[Database, list[RowValues], Step], Awaitable[None]],
+) -> None:
+    """Adds rows. One that cannot be stored is found by halving, and refused: it is not the end of the move."""
+    before = copy.deepcopy(step)
+
+    async def attempt() -> None:
+        try:
+            await work(tx, rows, step)
+        except (ValueError, TypeError, AttributeError) as error:  # of a value that no column of PyBossa should have
+            raise InvalidValueError(str(error)) from error
+
+    try:
+        await run_in_savepoint(tx, attempt)
+    except (InvalidValueError, ConflictError) as error:
+        step.update(before)
+        if len(rows) == 1:
+            step["read"] += 1
+            cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+            refuse(step, rows[0]["id"], BAD_ROW.format(reason=first_line(cause).rstrip(".")))
+            return
+        middle = len(rows) // 2
+        await _add(tx, rows[:middle], step, work)
+        await _add(tx, rows[middle:], step, work)
 
 
 def _sums(step: Step) -> RowValues:

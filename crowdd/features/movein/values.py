@@ -6,6 +6,7 @@ and why.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable
@@ -67,6 +68,8 @@ def refuse(step: Step, row_id: int, why: str) -> None:
     note(step, why, [row_id], refused=True)
 
 
+NOT_JSON: Final = "`info` is not JSON. Its text was put under the key `value`."
+BAD_ROW: Final = "The row cannot be stored: {reason}."
 REPAIRED: Final = "NUL or a lone surrogate in `info` became U+FFFD."
 NO_OBJECT: Final = "`info` is not an object. It was put under the key `value`."
 CLEANED: Final = "A name had invisible characters, or spaces that names do not have. They were removed."
@@ -97,21 +100,44 @@ def format_utc(value: datetime) -> str:
     return f"{iso(value)}Z"
 
 
-def json_text(value: str | None) -> tuple[str, bool]:
-    """JSON as text that ``jsonb`` takes, and whether it had to be repaired. None is JSON's null."""
+def json_text(value: str | None) -> tuple[str, list[str]]:
+    """JSON as text that ``jsonb`` takes, and what had to be changed for that. None is JSON's null.
+
+    Early versions of PyBossa kept it in columns of text, where something else may stand.
+    """
     if value is None or value == "":
-        return "null", False
+        return "null", []
+    if not _is_json(value):
+        return orjson.dumps({"value": clean_text(value)}).decode(), [NOT_JSON]
     if not _BAD_ESCAPE.search(value):
-        return value, False
+        return value, []
     mended = _ESCAPE.sub(_mended, value)
-    return mended, mended != value
+    return mended, [REPAIRED] if mended != value else []
+
+
+def _is_json(text: str) -> bool:
+    try:
+        orjson.loads(text)
+    except ValueError:
+        return _is_unusual_json(text)
+    return True
+
+
+def _is_unusual_json(text: str) -> bool:
+    """Whether PostgreSQL may take a text that is nested too deeply, or has larger numbers, than orjson reads."""
+    try:
+        json.loads(text, parse_constant=int)  # raises ValueError for NaN, which JSON does not have
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return True
 
 
 def json_object(value: str | None) -> tuple[Values, list[str]]:
     """JSON as an object, and what had to be changed for that."""
-    text, repaired = json_text(value)
+    text, remarks = json_text(value)
     document = exact_json.stored(text)
-    remarks = [REPAIRED] if repaired else []
     if document is None or isinstance(document, dict):
         return document or {}, remarks
     return {"value": document}, [*remarks, NO_OBJECT]

@@ -14,6 +14,7 @@ from crowdd.admin_cli.runtime import with_domain
 from crowdd.core.records.statements import Keyset
 from crowdd.core.rows import AuditEntry, SecurityEntry
 from crowdd.core.security_log import KINDS
+from crowdd.features.site.feature import SiteFeature
 from crowdd.kernel.requester import SYSTEM
 
 _ACTS = (
@@ -83,7 +84,7 @@ def _security(
         raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(sorted(KINDS))}.", param_hint="--kind")
     return with_domain(
         config,
-        lambda services: services.administration.security(
+        lambda house: house[SiteFeature].administration.security(
             SYSTEM, account or "", Keyset(limit, before=before), kinds=kinds, since=since
         ),
     ).rows
@@ -102,7 +103,7 @@ def _acts(
     kind = kinds[0] if kinds else None
     return with_domain(
         config,
-        lambda services: services.administration.acts(
+        lambda house: house[SiteFeature].administration.acts(
             SYSTEM, place=Keyset(limit, before=before), user=account, kind=kind, since=since
         ),
     ).rows

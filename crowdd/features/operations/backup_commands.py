@@ -10,7 +10,6 @@ import itertools
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,16 +20,18 @@ from pathlib import Path
 import attrs
 import click
 
-from crowdd.admin_cli.output import json_option, say
-from crowdd.admin_cli.prompts import passphrase, passphrase_option, pg_bin_option
+from crowdd.admin_cli.output import Progress, json_option, say
+from crowdd.admin_cli.prompts import confirm, passphrase, passphrase_option, pg_bin_option, yes_option
 from crowdd.admin_cli.runtime import as_owner_of, reachable
+from crowdd.admin_cli.serve import require_database_place
 from crowdd.database import schema
 from crowdd.database.embedded import find_home, hold_folder, start
 from crowdd.database.pool import Pool
 from crowdd.features.operations.backups import BackupFolder, Databases, back_up, make_backup, store_of
 from crowdd.features.operations.restore import Restored, Source, examine, put_back
 from crowdd.features.operations.restore import restore as bring_back
-from crowdd.kernel.config import Settings, load
+from crowdd.kernel.config import Settings, load, location
+from crowdd.kernel.config.settings import public_dsn
 from crowdd.kernel.errors import ConfigError
 from crowdd.sched import check_statements
 from crowdd.sched.statistics import Checking, Difference
@@ -89,44 +90,45 @@ def _passphrase_file(settings: Settings, file: Path | None, named: Path | None) 
 def _databases(settings: Settings, reachable_settings: Settings, dsn: str | None) -> Databases:
     owner = settings.db.migrate_dsn or reachable_settings.db.dsn
     if not owner:
-        raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
+        raise ConfigError(location.NO_DATABASE, hint=location.WHAT_TO_DO)
     return Databases(dsn or settings.backups.dsn or owner, owner)
-
-
-class Progress:
-    """Shows how far something is: one line on standard error that is written over, on a terminal only."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
-
-    def __call__(self, what: str, number: int) -> None:
-        if self._shown:
-            click.echo(f"\r\x1b[K{number:,} {what}", err=True, nl=False)
-
-    def end(self) -> None:
-        """Removes the line."""
-        if self._shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--only-files", is_flag=True, help="Add files that the data folder lacks. Leave the database alone.")
+@click.option("--embedded", is_flag=True, help="Make an embedded PostgreSQL in the data folder, and restore into it.")
 @passphrase_option
 @pg_bin_option
+@yes_option
 @json_option
 @click.pass_context
 def restore(
-    ctx: click.Context, file: Path, only_files: bool, passphrase_file: Path | None, pg_bin: Path | None, as_json: bool
+    ctx: click.Context,
+    file: Path,
+    only_files: bool,
+    embedded: bool,
+    passphrase_file: Path | None,
+    pg_bin: Path | None,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Restore the backup FILE into an empty database and an empty data folder.
 
-    The configuration names both. All of FILE is checked before anything is changed. After restoring, the command
-    upgrades the database to this version and recounts every counter. Exits with 1 if a counter differs.
+    The configuration names both; the command names them, too, and asks before it begins. All of FILE is checked before
+    anything is changed. After restoring, the command upgrades the database to this version and recounts every counter.
+    Exits with 1 if a counter differs.
 
     With --only-files it adds the uploaded files of the backup that are missing, also while the server runs.
     """
-    settings, word = load(ctx.obj), passphrase(passphrase_file)
+    settings = load(ctx.obj)
+    target = str(settings.data.dir.absolute())
+    if not only_files:
+        _require_target(ctx.obj, settings, embedded=embedded)
+        target = f"{public_dsn(settings.db.dsn) or 'a new embedded database'} and {target}"
+        config = location.describe_config(ctx.obj, os.environ)
+        confirm(yes, f"{file} will be restored into {target} (configuration: {config}).")
+    word = passphrase(passphrase_file)
     progress = Progress(quiet=as_json)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     place = RestoreTarget(settings)
@@ -136,14 +138,24 @@ def restore(
         if only_files:
             added = put_back(settings.data.dir, source, progress)
             progress.end()
-            say(as_json, {"added": added}, f"Added {added:,} files to {settings.data.dir}.")
+            say(as_json, {"added": added}, f"Added {added:,} files to {target}.")
             return
         with place.held():
             done = bring_back(settings, source, contents, place.reached, pg_bin, progress)
             progress.end()
             differences = place.finished()
-    _tell(done, differences, as_json)
+    _tell(done, target, differences, as_json)
     ctx.exit(int(bool(differences)))
+
+
+def _require_target(config: Path | None, settings: Settings, *, embedded: bool) -> None:
+    """Raise ConfigError unless the settings name a database, or else an embedded one is wanted and may be made."""
+    if settings.db.dsn and embedded:
+        raise click.UsageError("--embedded makes a database, but [db] dsn names one.")
+    if not settings.db.dsn and not embedded:
+        todo = "Set [db] dsn to an empty database, or use --embedded to make a PostgreSQL in the data folder."
+        raise ConfigError(location.NO_DATABASE, hint=todo)
+    require_database_place(config, settings)
 
 
 class RestoreTarget:
@@ -187,13 +199,14 @@ async def _finish(pool: Pool) -> list[Difference]:
     return [difference async for difference in Checking(pool).run(repair=False)]
 
 
-def _tell(done: Restored, differences: list[Difference], as_json: bool) -> None:
+def _tell(done: Restored, target: str, differences: list[Difference], as_json: bool) -> None:
     rows = sum(done.rows.values())
     value = {**attrs.asdict(done), "differences": [attrs.asdict(difference) for difference in differences]}
     say(
         as_json,
         value,
         f"Restored what was committed at {done.snapshot_at}: {rows:,} rows, {done.files:,} files, and the keys.",
+        f"They are in {target}.",
         f"The settings of the backed up server are in {done.settings}. They are not in use.",
         *(difference.sentence() for difference in differences),
     )

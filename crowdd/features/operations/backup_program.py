@@ -1,44 +1,39 @@
-"""The process that makes a scheduled backup, and gives way to requests: ``process`` starts it.
+"""The program that makes a scheduled backup, and gives way to requests: ``ScheduledBackups`` starts it.
 
-    python -m crowdd.features.operations.backup_program
-
-Its environment has the settings. It prints one JSON object: ``words`` for the log, or ``error``.
+Its environment has the settings.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import orjson
 
-from crowdd.core import passphrase
 from crowdd.features.operations import backups
 from crowdd.features.operations.backups import Databases, Made
-from crowdd.kernel.concurrency.isolated import watch_server, yield_to_requests
+from crowdd.kernel.concurrency.isolated import Limits
 from crowdd.kernel.config import Settings, load
 from crowdd.kernel.errors import CrowddError
 
+LIMITS = Limits(niceness=19, network=True)
 
-def main() -> int:
-    """Makes a backup."""
-    yield_to_requests(19)
-    watch_server()
+
+def make() -> bytes:
+    """Makes a backup. A JSON object: ``words`` for the log, or ``error``."""
     try:
         report = {"words": describe_backup(make_by_settings(load(None)))}
     except CrowddError as error:
         report = {"error": f"{error} {error.hint}".rstrip()}
     except OSError as error:
         report = {"error": f"{error.filename or 'The system'}: {error.strerror or error}."}
-    sys.stdout.buffer.write(orjson.dumps(report))
-    return 0
+    return orjson.dumps(report)
 
 
 def make_by_settings(settings: Settings) -> Made:
     """A backup by the settings alone."""
     owner = settings.db.migrate_dsn or settings.db.dsn
     databases = Databases(settings.backups.dsn or owner, owner)
-    word = passphrase.read(Path(settings.backups.passphrase_file))
+    word = backups.read_passphrase(settings)
     return backups.make_backup(settings, databases, word, lambda what, number: None)
 
 
@@ -49,7 +44,3 @@ def describe_backup(made: Made) -> str:
         f"{Path(made.path).name}: {made.bytes:,} bytes, {sum(made.rows.values()):,} rows, "
         f"{made.files:,} files ({made.new_files:,} new{missing})"
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -43,9 +43,10 @@ from crowdd.features.operations.backup_archive import (
 from crowdd.features.operations.dump_statements import Snapshot
 from crowdd.kernel import config
 from crowdd.kernel.concurrency import isolated
+from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.config import Settings
-from crowdd.kernel.errors import ConfigError, ConflictError, CrowddError, UnavailableError
+from crowdd.kernel.errors import ConfigError, ConflictError, CrowddError, InvalidValueError, UnavailableError
 
 
 @attrs.frozen
@@ -350,13 +351,20 @@ def make_backup(
         return back_up(settings, databases, folder.target(now), word, report, pg_bin=pg_bin, sharing=sharing)
 
 
+def read_passphrase(settings: Settings) -> str:
+    """The passphrase of scheduled backups. Raises ConfigError without a file for it, PassphraseError."""
+    if not settings.backups.passphrase_file:
+        raise ConfigError("[backups] passphrase_file is not set: name a file with the passphrase in its first line.")
+    return passphrase.read(Path(settings.backups.passphrase_file))
+
+
 def complaint(settings: Settings) -> str:
     """Why scheduled backups cannot be made here; empty if they can, or if there are none."""
     if not settings.backups.dir:
         return ""
     try:
         folder = BackupFolder(settings.backups.dir)
-        passphrase.read(Path(settings.backups.passphrase_file))
+        read_passphrase(settings)
         size = folder.newest().path.stat().st_size if folder.archives() else 0
         free = shutil.disk_usage(settings.backups.dir).free
     except (CrowddError, OSError) as error:
@@ -370,13 +378,7 @@ def complaint(settings: Settings) -> str:
     return ""
 
 
-_PROGRAM: Final = "crowdd.features.operations.backup_program"
-_WAIT_SECONDS: Final = 1.0  # after which the process is looked at again
-
-
-def describe_death() -> str:
-    """Why a backup failed whose process was killed."""
-    return "The process that makes the backup was killed."
+_PROGRAM: Final = "crowdd.features.operations.backup_program:make"
 
 
 @attrs.frozen(eq=False)
@@ -390,14 +392,11 @@ class ScheduledBackups:
         """Makes a backup, and says in a line which one. Raises UnavailableError with what went wrong, ConfigError."""
         BackupFolder(self._settings.backups.dir)
         with tempfile.TemporaryFile() as output:
-            running = isolated.start_long_process(
-                _PROGRAM, [], describe_death, output, **_of_libpq(), **variables(self._settings)
-            )
+            running = isolated.start(_PROGRAM, output=output, more=_of_libpq() | variables(self._settings))
             try:
-                while not await self._thread.do(running.wait, _WAIT_SECONDS):
-                    pass
-            finally:
-                running.end()
+                await running.finish(self._thread)
+            except LimitError:
+                raise InvalidValueError("The process that makes the backup was killed.") from None
             output.seek(0)
             report = orjson.loads(output.read())
         if "error" in report:

@@ -1,20 +1,46 @@
-"""The periodic jobs of operations: backups, the chain of the audit log, and removal of old files and personal data."""
+"""Operation of a server: backups, audit log, retention, metrics, readiness, and their pages."""
 
 from __future__ import annotations
 
 import time
 
+import attrs
 from twisted.logger import Logger
 
+from crowdd.core.audit_chain import AuditChain, sentence
+from crowdd.core.base import Base
+from crowdd.core.feature import Feature, House
 from crowdd.core.uploads import Uploads
 from crowdd.database.access import Database
+from crowdd.features.media.feature import MediaFeature
 from crowdd.features.media.store import MediaStore
-from crowdd.features.operations import upload_gc
-from crowdd.features.operations.audit_chain import AuditChain, sentence
+from crowdd.features.operations import keys, upload_gc
+from crowdd.features.operations.backups import ScheduledBackups
 from crowdd.features.operations.retention import Retention
+from crowdd.features.people.feature import PeopleFeature
 from crowdd.features.people.personal_data import PersonalData
 from crowdd.sched.job import DAY, HOUR, MINUTE, Job
-from crowdd.services import Services
+
+
+@attrs.frozen
+class OperationsFeature(Feature):
+    """What those who run a server need."""
+
+    base: Base
+    retention: Retention
+    backups: ScheduledBackups
+
+    @classmethod
+    def build(cls, base: Base) -> OperationsFeature:
+        settings = base.settings
+        retention = Retention(base.db, base.audit_chain, settings.retention)
+        backups = ScheduledBackups(settings, base.worker_thread.another())
+        return cls(base, retention, backups)
+
+    async def prepare(self) -> None:
+        """Compare the keys of this server with those that the database knows. Raises ServerKeyError."""
+        await keys.reconcile_keys(self.base.db, self.base.settings.data.dir, self.base.secrets)
+
 
 log = Logger()
 
@@ -26,13 +52,13 @@ async def _sweep_uploads(db: Database, uploads: Uploads, bucket: MediaStore | No
     return f"{removed} removed"
 
 
-def _bucket(services: Services) -> MediaStore | None:
-    return services.media_store if services.settings.media.store == "s3" else None
+def _bucket(house: House) -> MediaStore | None:
+    return house[MediaFeature].media_store if house.base.settings.media.store == "s3" else None
 
 
 # Remove uploaded files that nothing refers to: left by killed processes and by deleted projects.
 SWEEP_UPLOADS_JOB = Job(
-    "sweep_uploads", DAY, lambda services: _sweep_uploads(services.db, services.uploads, _bucket(services))
+    "sweep_uploads", DAY, lambda house: _sweep_uploads(house.base.db, house.base.uploads, _bucket(house))
 )
 
 
@@ -40,7 +66,7 @@ SWEEP_UPLOADS_JOB = Job(
 BACK_UP_JOB = Job(
     "back_up",
     DAY,
-    lambda services: services.backups.make(),
+    lambda house: house[OperationsFeature].backups.make(),
     lambda settings: settings.backups.every_hours * HOUR if settings.backups.dir else None,
 )
 
@@ -50,7 +76,7 @@ async def _chain(audit_chain: AuditChain) -> str:
 
 
 # Chain new rows of the audit log by hashes.
-CHAIN_AUDIT_JOB = Job("chain_audit", MINUTE, lambda services: _chain(services.audit_chain))
+CHAIN_AUDIT_JOB = Job("chain_audit", MINUTE, lambda house: _chain(house.base.audit_chain))
 
 
 async def _sweep_exports(personal_data: PersonalData) -> str:
@@ -58,7 +84,7 @@ async def _sweep_exports(personal_data: PersonalData) -> str:
 
 
 # Remove files of personal data after their expiry.
-SWEEP_EXPORTS_JOB = Job("sweep_exports", HOUR, lambda services: _sweep_exports(services.people.personal_data))
+SWEEP_EXPORTS_JOB = Job("sweep_exports", HOUR, lambda house: _sweep_exports(house[PeopleFeature].personal_data))
 
 
 async def _sweep_personal_data(retention: Retention) -> str:
@@ -68,7 +94,7 @@ async def _sweep_personal_data(retention: Retention) -> str:
 
 # Remove personal data that has been kept as long as the operator configured.
 SWEEP_PERSONAL_DATA_JOB = Job(
-    "sweep_personal_data", 24 * HOUR, lambda services: _sweep_personal_data(services.retention)
+    "sweep_personal_data", 24 * HOUR, lambda house: _sweep_personal_data(house[OperationsFeature].retention)
 )
 
 
@@ -81,4 +107,4 @@ async def _verify(audit_chain: AuditChain) -> str:
 
 
 # Verify the chain of the audit log, and log where it does not hold.
-VERIFY_AUDIT_JOB = Job("verify_audit", DAY, lambda services: _verify(services.audit_chain))
+VERIFY_AUDIT_JOB = Job("verify_audit", DAY, lambda house: _verify(house.base.audit_chain))

@@ -14,16 +14,15 @@ from pathlib import Path
 import attrs
 from cryptography.exceptions import InvalidTag
 
-from crowdd.core import log_statements
+from crowdd.core import audit_statements, log_statements
 from crowdd.core import secrets as root_keys
 from crowdd.core import statements as core_statements
 from crowdd.core.rows import EncryptedValue
 from crowdd.core.secrets import Secrets, encryption_prefix, key_id, place, token
 from crowdd.database.access import Bytea, Database, Transactions
-from crowdd.features.operations import audit_statements, statements
+from crowdd.features.operations import statements
 from crowdd.features.projects.projects import new_secret_key
 from crowdd.features.snapshots import statements as snapshot_statements
-from crowdd.features.webhooks import webhooks
 from crowdd.kernel.errors import CrowddError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.sched import webhook_messages
@@ -320,7 +319,7 @@ class KeyReplacement:
         await statements.set_project_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))
 
     async def _renew_webhook(self, tx: Database, row: EncryptedValue) -> None:
-        secret = webhooks.encrypted(self._secrets, webhook_messages.new_secret(), row["project_id"])
+        secret = webhook_messages.encrypted(self._secrets, webhook_messages.new_secret(), row["project_id"])
         await statements.set_webhook_secret(tx, row["project_id"], secret)
 
 

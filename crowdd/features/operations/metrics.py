@@ -26,7 +26,7 @@ from twisted.internet.interfaces import IReactorTime
 from crowdd import __version__
 from crowdd.database.access import Database, Row
 from crowdd.database.pool import PoolFigures
-from crowdd.kernel.concurrency.cache import CachedValue
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.config import Settings
 from crowdd.sched import statements as sched_statements
 from crowdd.sched.job_runner import overview
@@ -47,7 +47,7 @@ _OF_DATABASE = {
     "mail_waiting": ("crowdd_mail_waiting_messages", "E-mails that wait"),
     "leases": ("crowdd_active_leases", "Tasks that are leased to volunteers now"),
     "last_backup": ("crowdd_last_backup_timestamp_seconds", "When the last backup was begun, since 1970. 0: never"),
-    "unfolded": ("crowdd_pending_counter_changes", "Counter changes that are not yet summed up"),
+    "unfolded": ("crowdd_pending_changes", "Counter changes that are not yet summed up"),
 }
 _OF_JOBS = {
     "overdue": ("crowdd_job_overdue_seconds", "How long a periodic job has been due"),
@@ -98,7 +98,7 @@ class Metrics:
         self._db, self._settings = db, settings
         disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
         self._registry = CollectorRegistry()
-        self._figures = CachedValue(clock, KEPT, self._ask)
+        self._figures = Cache[bool](clock, KEPT)
         self._gauges: ProcessGauges | None = None
         self._of_route: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.declared: list[Declared] = []
@@ -220,7 +220,7 @@ class Metrics:
 
     async def text(self) -> bytes:
         """All figures as Prometheus reads them. Those of the database are as they were when it could be read last."""
-        await self._figures.get()
+        await self._figures.get("", self._ask)
         self.look()
         if FOLDER not in os.environ:
             return generate_latest(_Typed(self._registry))
@@ -228,14 +228,16 @@ class Metrics:
         MultiProcessCollector(together)
         return generate_latest(_Typed(together))
 
-    async def _ask(self) -> None:
+    async def _ask(self) -> bool:
+        """Whether the database could be read."""
         try:
             row, jobs = await sched_statements.read_figures(self._db), await overview(self._db, self._settings)
         except Exception:
             self._reachable.set(0)
-            return
+            return False
         self._reachable.set(1)
         self._keep(row, jobs)
+        return True
 
     def _keep(self, row: Row, jobs: Sequence[Row]) -> None:
         for key, gauge in self._found.items():

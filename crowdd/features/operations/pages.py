@@ -20,11 +20,11 @@ from crowdd.features.projects.views import admins_only
 from crowdd.features.site.administration import Administration
 from crowdd.features.webhooks.webhooks import Webhooks, state_view
 from crowdd.http.edge.response_writer import fixed
-from crowdd.http.edge.site import Request, RootResource
-from crowdd.http.errors import error_object, headers_of
+from crowdd.http.edge.server_request import Request
+from crowdd.http.edge.site import RootResource
+from crowdd.http.errors import error_object, headers_of, target_of
 from crowdd.http.html.forms import Forms, WithForm
 from crowdd.http.html.tables import RowList, WithTable, outward_rows, page_csv, selected
-from crowdd.http.negotiation import target_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
@@ -263,12 +263,18 @@ class Monitoring:
         return readiness_response(await self._readiness.checks())
 
     async def metrics(self, incoming: Incoming) -> Response:
-        """The metrics. Raises ForbiddenError without the token, or from another machine if there is no token."""
+        """The metrics. Without the token, or from another machine if there is no token, one line that says so.
+
+        Raises ForbiddenError for a client that wants JSON.
+        """
         sent = incoming.header("authorization").removeprefix("Bearer ")
         with_token = self._token and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token.encode())
         if not with_token and (self._token or not on_this_machine(incoming)):
             hint = "Send the request from the server itself, without a proxy, or send the token of [metrics] token."
-            raise ForbiddenError("The metrics of this server are not public.", code="metrics_closed", hint=hint)
+            words = "The metrics of this server are not public."
+            if incoming.wants_json:
+                raise ForbiddenError(words, code="metrics_closed", hint=hint)
+            return BytesResponse(f"{words} {hint}\n".encode(), "text/plain; charset=utf-8", 403, _UNKEPT)
         return BytesResponse(await self._figures(), _PROMETHEUS, headers=_UNKEPT)
 
 

@@ -3,52 +3,25 @@
 from __future__ import annotations
 
 import os
-import secrets as random
 import shutil
-import socket
 from pathlib import Path
 
-import attrs
 from twisted.internet.defer import TimeoutError, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 
 from crowdd.core.secrets import Secrets
 from crowdd.database import schema
 from crowdd.database.access import Transactions
-from crowdd.database.nodes import Process
 from crowdd.features.operations import keys, statements
-from crowdd.kernel.concurrency.cache import CachedValue
-from crowdd.kernel.config import Settings
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.errors import CrowddError
 from crowdd.sched import statements as sched_statements
+from crowdd.sched.nodes import Node
 
 PATIENCE = 2.0  # seconds
 KEPT = 1.0  # seconds: asking often costs nothing more
 OK = "ok"
 _UPLOADS = "uploads"  # of the data folder
-
-
-def new_id() -> str:
-    """An id for one start of a server, which all of its processes share."""
-    return random.token_hex(8)
-
-
-@attrs.define
-class Node:
-    """``draining``: the server goes on answering, but a proxy should send its requests elsewhere."""
-
-    process: Process
-    code: schema.Code
-    draining: bool = False
-
-    @classmethod
-    def begin(cls, settings: Settings, node_id: str = "", worker: int = 0) -> Node:
-        """That of this process. ``worker`` is its number where the server has several processes, which share an id."""
-        code, host = schema.Code.read(), socket.gethostname()
-        name = settings.daemon.node or host
-        newest = max(code.known, default=0)
-        process = Process(node_id or new_id(), worker, name, host, code.version, newest, code.fingerprint)
-        return cls(process, code)
 
 
 class Readiness:
@@ -59,13 +32,13 @@ class Readiness:
     ) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
         self._folder, self._minimum, self._node = folder, min_free_bytes, node
-        self._checks = CachedValue(clock, KEPT, self._check)
+        self._checks = Cache[dict[str, str]](clock, KEPT)
 
     async def checks(self) -> dict[str, str]:
         """What was looked at, and in a sentence what is wrong with it; OK where nothing is."""
         if self._node.draining:  # at once, also where the database does not answer
             return {"server": "The server is stopping."}
-        return dict(await self._checks.get())
+        return dict(await self._checks.get("", self._check))
 
     async def _check(self) -> dict[str, str]:
         return {"disk": self.disk(), **await self._database()}

@@ -57,7 +57,8 @@ def examine(source: Source, passphrase: str, report: Report) -> Contents:
     Raises ArchiveError, PassphraseError, SchemaError.
     """
     contents = backup_archive.verify_archive(source.archive, passphrase, report, source.store)
-    schema.Status(tuple(contents.header["migrations"]), tuple(schema.migrations()), True).require_known()
+    known, version = tuple(schema.migrations()), str(contents.header.get("crowdd", ""))
+    schema.Status(tuple(contents.header["migrations"]), known, True, version=version).require_known()
     return contents
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import attrs
 
+from crowdd.core import audit_statements
+from crowdd.core.audit_chain import AuditChain
 from crowdd.database.access import Database
-from crowdd.features.operations import audit_statements, statements
-from crowdd.features.operations.audit_chain import AuditChain
+from crowdd.features.operations import statements
 from crowdd.kernel.config.accounts import RetentionSettings
 
 

@@ -61,7 +61,7 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
 
     Exits with 1 if there are secrets that no key decrypts.
     """
-    done = with_domain(ctx.obj, lambda services: KeyRotation(services.db, services.secrets).run())
+    done = with_domain(ctx.obj, lambda house: KeyRotation(house.base.db, house.base.secrets).run())
     listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
     ctx.exit(int(any(one.unreadable for one in done)))
 

@@ -159,6 +159,13 @@ async def _damage(db: Transactions, table: str) -> str:
     return ""
 
 
+_FAILED_COMPARISONS = (
+    "SELECT project_id, 'task ' || task_id AS what, failure FROM comparison_due WHERE failure IS NOT NULL"
+    " UNION ALL SELECT project_id, 'agreement at answer field ' || field, failure FROM alpha_expected WHERE failure IS NOT NULL"
+    " UNION ALL SELECT project_id, 'gold answer ' || run, failure FROM gold_failure"
+)
+
+
 async def read_db_health(db: Database) -> DatabaseHealth:
     """Settings and load of PostgreSQL, and what waits in our tables; times in seconds, ``now`` since the epoch."""
     return await fetch_row(
@@ -180,8 +187,13 @@ async def read_db_health(db: Database) -> DatabaseHealth:
         ' (SELECT count(*) FROM account WHERE admin AND NOT "restrict") AS admins,'
         " (SELECT count(*) FROM queue_item WHERE state = 'dead') AS queue_dead,"
         " (SELECT coalesce(extract(epoch FROM clock() - min(due)), 0)::float8 FROM queue_item WHERE state = 'waiting') AS queue_waits,"
-        " (SELECT count(*) FROM mail WHERE state = 'dead') AS mail_dead,"
+        " (SELECT count(DISTINCT lower(recipient)) FROM mail WHERE state = 'dead' AND ended > clock() - interval '1 day') AS mail_refused,"
+        " (SELECT count(*) FROM mail WHERE state = 'waiting' AND error <> '' AND created < clock() - interval '1 hour') AS mail_delayed,"
+        " coalesce((SELECT error FROM mail WHERE state = 'waiting' AND error <> '' ORDER BY id DESC LIMIT 1), '') AS mail_error,"
         " (SELECT count(*) FROM mail WHERE state = 'held') AS mail_held,"
+        f" (SELECT count(*) FROM ({_FAILED_COMPARISONS}) f) AS comparisons_failed,"
+        " (SELECT 'project ' || short_name || ', ' || what || ': ' || failure"
+        f" FROM ({_FAILED_COMPARISONS}) f JOIN project p ON p.id = f.project_id ORDER BY project_id, what LIMIT 1) AS comparison_failure,"
         " (SELECT extract(epoch FROM clock_timestamp() - max(snapshot_at))::float8 FROM backup) AS last_backup,"
         " (SELECT extract(epoch FROM clock() - min(created))::float8 FROM project) AS first_project",
     )

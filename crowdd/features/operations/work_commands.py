@@ -14,16 +14,18 @@ from twisted.internet.task import deferLater
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import console, details, json_option, listing, print_json, say, watching
 from crowdd.admin_cli.runtime import presence, reactor, with_domain
+from crowdd.core.feature import House
 from crowdd.core.mail.statements import WholeMail
 from crowdd.features.projects.lookups import known
+from crowdd.features.site.feature import SiteFeature
 from crowdd.kernel.errors import CrowddError, NotFoundError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.sched import statements as sched_statements
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler, Job, RunningTask
 from crowdd.sched.job_runner import OVERVIEW, JobRunner, RunResult, every_job, overview
 from crowdd.sched.queue import STATES, QueuedTask, QueueFilter
 from crowdd.sched.queue_worker import Worker, handlers
-from crowdd.services import Services
 
 _QUEUE_COLUMNS = (
     "id",
@@ -41,6 +43,7 @@ _QUEUE_COLUMNS = (
 )
 _ENDED = ("done", "dead", "cancelled")
 _LOOK_SECONDS = 0.5
+_MAIL_LOOKS = 120
 
 
 @click.group(cls=Group)
@@ -61,7 +64,9 @@ def queue() -> None:
 @click.pass_obj
 def list_queue(config: Path | None, /, as_json: bool, **wanted: Unpack[QueueFilter]) -> None:
     """List background tasks, newest first."""
-    rows = with_domain(config, lambda services: services.queue.list_whole(SYSTEM, **wanted | {"everybodys": True}))
+    rows = with_domain(
+        config, lambda house: house[Scheduling].queue.list_whole(SYSTEM, **wanted | {"everybodys": True})
+    )
     listing(as_json, rows, _QUEUE_COLUMNS)
 
 
@@ -73,7 +78,7 @@ def list_queue(config: Path | None, /, as_json: bool, **wanted: Unpack[QueueFilt
 def show_task(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> None:
     """Show one background task. With --wait, exits with 1 if it failed or was cancelled."""
     with watching(f"Item {item_id}", quiet=as_json) as report_progress:
-        item = with_domain(ctx.obj, lambda services: _seen(services, item_id, wait, report_progress))
+        item = with_domain(ctx.obj, lambda house: _seen(house, item_id, wait, report_progress))
     details(as_json, item)
     ctx.exit(int(wait and item["state"] != "done"))
 
@@ -84,7 +89,7 @@ def show_task(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> No
 @click.pass_obj
 def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
     """Cancel a background task: at once if it waits, at its next step if it runs."""
-    item = with_domain(config, lambda services: _changed(services, "cancel", item_id))
+    item = with_domain(config, lambda house: _changed(house, "cancel", item_id))
     asked = item["state"] == "running"
     say(as_json, item, f"{item['name']} {item_id} {'will stop at its next step' if asked else 'is cancelled'}.")
 
@@ -95,8 +100,22 @@ def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
 @click.pass_obj
 def retry(config: Path | None, item_id: int, as_json: bool) -> None:
     """Retry a background task that failed or was cancelled, from where it stopped."""
-    item = with_domain(config, lambda services: _changed(services, "retry", item_id))
+    item = with_domain(config, lambda house: _changed(house, "retry", item_id))
     say(as_json, item, f"{item['name']} {item_id} is waiting to run.")
+
+
+@queue.command("discard")
+@click.argument("item_ids", metavar="ID", type=int, nargs=-1, required=True)
+@json_option
+@click.pass_obj
+def discard_tasks(config: Path | None, item_ids: tuple[int, ...], as_json: bool) -> None:
+    """Count failed background tasks as cancelled, so that crowdctl doctor no longer reports them."""
+
+    async def each(house: House) -> list[dict[str, object]]:
+        return [await _changed(house, "discard", item_id) for item_id in item_ids]
+
+    with_domain(config, each)
+    say(as_json, {"discarded": item_ids}, f"{len(item_ids)} background tasks are discarded.")
 
 
 @queue.command()
@@ -111,31 +130,32 @@ def work(config: Path | None, as_json: bool) -> None:
     say(as_json, {"items": count}, f"{count} background tasks were run." if count else "Nothing is due.")
 
 
-async def _seen(
-    services: Services, item_id: int, wait: bool, report_progress: Callable[[int], None]
-) -> dict[str, object]:
-    item = await known(services.queue.get(SYSTEM, item_id, whole=True), f"Background task {item_id}")
+async def _seen(house: House, item_id: int, wait: bool, report_progress: Callable[[int], None]) -> dict[str, object]:
+    item = await known(house[Scheduling].queue.get(SYSTEM, item_id, whole=True), f"Background task {item_id}")
     while wait and item["state"] not in _ENDED:
         report_progress(item["done"])
         await deferLater(reactor, _LOOK_SECONDS)
-        item = await services.queue.get(SYSTEM, item_id, whole=True)
+        item = await house[Scheduling].queue.get(SYSTEM, item_id, whole=True)
     return item
 
 
-async def _changed(services: Services, action: str, item_id: int) -> dict[str, object]:
-    change = services.queue.cancel if action == "cancel" else services.queue.retry
-    item = await known(change(SYSTEM, item_id), f"Background task {item_id}")
-    await services.administration.note(action, "queue", item_id, SYSTEM)
+async def _changed(house: House, action: str, item_id: int) -> dict[str, object]:
+    queue = house[Scheduling].queue
+    changes = {"cancel": queue.cancel, "retry": queue.retry, "discard": queue.discard}
+    item = await known(changes[action](SYSTEM, item_id), f"Background task {item_id}")
+    await house[SiteFeature].administration.note(action, "queue", item_id, SYSTEM)
     return item
 
 
-async def _work(services: Services) -> int:
+async def _work(house: House) -> int:
     def start(handler: Handler, task: QueuedTask) -> RunningTask:
-        return handler.run(services, task)
+        return handler.run(house, task)
 
     count = 0
-    async with presence(services.settings) as session:
-        worker = Worker(reactor, handlers(), services.db, services.queue, services.mail, start, size=1, session=session)
+    async with presence(house.base.settings) as session:
+        worker = Worker(
+            reactor, handlers(), house.base.db, house[Scheduling].queue, house.base.mail, start, size=1, session=session
+        )
         while begun := await worker.take():
             for settled in begun:
                 await settled
@@ -160,7 +180,7 @@ def jobs() -> None:
 @click.pass_obj
 def list_jobs(config: Path | None, as_json: bool) -> None:
     """List the periodic jobs with the result of the last run and the time of the next."""
-    listing(as_json, with_domain(config, lambda services: overview(services.db, services.settings)), OVERVIEW)
+    listing(as_json, with_domain(config, lambda house: overview(house.base.db, house.base.settings)), OVERVIEW)
 
 
 @jobs.command("show")
@@ -174,7 +194,7 @@ def show_job(config: Path | None, name: str, limit: int, as_json: bool) -> None:
     For jobs that run more often than once a minute, only failed runs are logged.
     """
     _find(name)
-    listing(as_json, with_domain(config, lambda services: sched_statements.list_runs(services.db, name, limit)), _LOG)
+    listing(as_json, with_domain(config, lambda house: sched_statements.list_runs(house.base.db, name, limit)), _LOG)
 
 
 @jobs.command()
@@ -184,7 +204,7 @@ def show_job(config: Path | None, name: str, limit: int, as_json: bool) -> None:
 def run(config: Path | None, name: str, as_json: bool) -> None:
     """Run the job NAME now, even if it is not due. Refused while the server runs it."""
     job = _find(name)
-    result = with_domain(config, lambda services: _run_now(services, job))
+    result = with_domain(config, lambda house: _run_now(house, job))
     done: dict[str, object] = {"name": name, "outcome": result.state, "seconds": result.seconds, "words": result.words}
     message = _WORDS.get(result.state, "{name} {outcome}: {words}").format(**done)
     say(as_json, done, message)
@@ -192,9 +212,9 @@ def run(config: Path | None, name: str, as_json: bool) -> None:
         sys.exit(1)
 
 
-async def _run_now(services: Services, job: Job) -> RunResult:
+async def _run_now(house: House, job: Job) -> RunResult:
     # A command has one connection. Its session holds the lock while the job runs in it.
-    return await JobRunner(reactor, services.db, [job], lambda job: job.work(services)).run(job, force=True)
+    return await JobRunner(reactor, house.base.db, [job], lambda job: job.work(house)).run(job, force=True)
 
 
 def _find(name: str) -> Job:
@@ -225,7 +245,7 @@ def list_mails(config: Path | None, state: str | None, limit: int, as_json: bool
     """List the latest e-mails, newest first."""
     listing(
         as_json,
-        [attrs.asdict(row) for row in with_domain(config, lambda services: services.mail.list(limit, state))],
+        [attrs.asdict(row) for row in with_domain(config, lambda house: house.base.mail.list(limit, state))],
         _MAIL_COLUMNS,
     )
 
@@ -236,7 +256,7 @@ def list_mails(config: Path | None, state: str | None, limit: int, as_json: bool
 @click.pass_obj
 def show_mail(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Show one e-mail with its links. The text is deleted after sending."""
-    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"E-mail {mail_id}"))
+    row = with_domain(config, lambda house: known(house.base.mail.get(mail_id), f"E-mail {mail_id}"))
     if as_json:
         print_json(attrs.asdict(row))
         return
@@ -251,32 +271,66 @@ def show_mail(config: Path | None, mail_id: int, as_json: bool) -> None:
 @click.pass_obj
 def send(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Deliver an e-mail that is held or failed."""
-    row = with_domain(config, lambda services: _again(services, mail_id))
+    row = with_domain(config, lambda house: _again(house, mail_id))
     say(as_json, {"id": row.id, "state": row.state}, f"E-mail {mail_id} is waiting to be sent.")
+
+
+@mail.command("discard")
+@click.argument("mail_ids", metavar="ID", type=int, nargs=-1, required=True)
+@json_option
+@click.pass_obj
+def discard_mails(config: Path | None, mail_ids: tuple[int, ...], as_json: bool) -> None:
+    """Delete e-mails that failed or are held, so that crowdctl doctor no longer reports them."""
+
+    async def each(house: House) -> None:
+        for mail_id in mail_ids:
+            await known(house.base.mail.discard(mail_id), f"E-mail {mail_id}")
+            await house[SiteFeature].administration.note("discard", "mail", mail_id, SYSTEM)
+
+    with_domain(config, each)
+    say(as_json, {"discarded": mail_ids}, f"{len(mail_ids)} e-mails are deleted.")
 
 
 @mail.command()
 @click.argument("address")
 @click.option("--locale", default="en", show_default=True, help="Language.")
 @json_option
-@click.pass_obj
-def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
-    """Send a test e-mail to ADDRESS. The server delivers it within seconds."""
-    mail_id = with_domain(config, lambda services: _test(services, address, locale))
-    say(as_json, {"id": mail_id}, f"E-mail {mail_id} is waiting to be sent: crowdctl mail show {mail_id}")
+@click.pass_context
+def test(ctx: click.Context, address: str, locale: str, as_json: bool) -> None:
+    """Send a test e-mail to ADDRESS, and say what the mail server said.
+
+    Exits with 1 if the mail server did not accept it within a minute.
+    """
+    row = with_domain(ctx.obj, lambda house: _test(house, address, locale))
+    words = {
+        "sent": "was accepted by the mail server",
+        "held": "is held, because mail is off: set [mail] host and sender",
+        "dead": f"was refused: {row.error}",
+    }
+    end = words.get(row.state, f"was not accepted yet: {row.error or 'no server sends it'}")
+    value = {"id": row.id, "state": row.state, "error": row.error}
+    say(as_json, value, f"E-mail {row.id} to {row.recipient} {end}.")
+    ctx.exit(int(row.state != "sent"))
 
 
-async def _again(services: Services, mail_id: int) -> WholeMail:
-    row = await known(services.mail.again(mail_id), f"E-mail {mail_id}")
-    await services.administration.note("send_again", "mail", mail_id, SYSTEM)
+async def _again(house: House, mail_id: int) -> WholeMail:
+    row = await known(house.base.mail.again(mail_id), f"E-mail {mail_id}")
+    await house[SiteFeature].administration.note("send_again", "mail", mail_id, SYSTEM)
     return row
 
 
-async def _test(services: Services, address: str, locale: str) -> int:
-    mail_id = await services.mail.send(services.db, address, "test", {}, locale)
+async def _test(house: House, address: str, locale: str) -> WholeMail:
+    """The e-mail after the first attempt to send it, by this command or by a running server."""
+    mail_id = await house.base.mail.send(house.base.db, address, "test", {}, locale)
     if mail_id is None:
         raise CrowddError(f"Too many e-mails were sent to {address} within an hour. Try again later.")
-    return mail_id
+    for _ in range(_MAIL_LOOKS):
+        row = await house.base.mail.get(mail_id)
+        if row.state != "waiting" or row.error:
+            break
+        if (await _run_now(house, _find("send_mail"))).state == "busy":
+            await deferLater(reactor, _LOOK_SECONDS)
+    return await house.base.mail.get(mail_id)
 
 
 def plain_text(text: str) -> str:

@@ -35,20 +35,16 @@ _JOB = Requester(via="job")
 Progress = Callable[[int], Awaitable[None]]
 
 
+@attrs.frozen(eq=False)
 class AccountDeletion:
     """Deletes accounts. ``notify`` tells who watches a project that its figures have changed."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        queue: Queue,
-        uploads: Uploads,
-        secrets: Secrets,
-        exports: PersonalData,
-        notify: Callable[[int], None],
-    ) -> None:
-        self._db, self._queue, self._uploads, self._secrets = db, queue, uploads, secrets
-        self._exports, self._notify = exports, notify
+    _db: Transactions
+    _queue: Queue
+    _uploads: Uploads
+    _secrets: Secrets
+    _exports: PersonalData
+    _notify: Callable[[int], None]
 
     async def obstacles(self, user_id: int) -> list[OwnedProject]:
         """Projects that have to be handed over or deleted before: id, short_name, name."""

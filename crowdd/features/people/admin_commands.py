@@ -8,14 +8,16 @@ import click
 
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say
-from crowdd.admin_cli.prompts import in_a_sentence, password_option, registration
+from crowdd.admin_cli.prompts import in_a_sentence, password_option
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.feature import House
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.accounts.rows import Account
 from crowdd.features.accounts.validation import Registration
+from crowdd.features.people.user_commands import registration
 from crowdd.features.projects.lookups import account
 from crowdd.kernel.errors import ConflictError, FormError, NotFoundError
 from crowdd.kernel.requester import SYSTEM
-from crowdd.services import Services
 
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created")
 
@@ -43,7 +45,7 @@ def create(
     An existing account with this name and e-mail address becomes one and keeps its password.
     """
     form = registration(name, fullname, email, password)
-    done = with_domain(config, lambda services: _create(services, form))
+    done = with_domain(config, lambda house: _create(house, form))
     verb = "Created" if done["created"] else "Found"
     say(as_json, done, f"{verb} administrator {name}, id {done['id']}.", f"API key: {done['api_key']}")
 
@@ -54,7 +56,7 @@ def create(
 @click.pass_obj
 def add(config: Path | None, who: str, as_json: bool) -> None:
     """Make the account WHO an administrator."""
-    done = with_domain(config, lambda services: _set(services, who, True))
+    done = with_domain(config, lambda house: _set(house, who, True))
     say(as_json, done, f"{done['name']} is an administrator{' now' if done['changed'] else ' already'}.")
 
 
@@ -64,7 +66,7 @@ def add(config: Path | None, who: str, as_json: bool) -> None:
 @click.pass_obj
 def remove(config: Path | None, who: str, as_json: bool) -> None:
     """Remove administrator rights from the account WHO."""
-    done = with_domain(config, lambda services: _set(services, who, False))
+    done = with_domain(config, lambda house: _set(house, who, False))
     say(
         as_json,
         done,
@@ -77,7 +79,7 @@ def remove(config: Path | None, who: str, as_json: bool) -> None:
 @click.pass_obj
 def list_admins(config: Path | None, as_json: bool) -> None:
     """List the administrators."""
-    listing(as_json, with_domain(config, lambda services: services.accounts.admins()), _COLUMNS)
+    listing(as_json, with_domain(config, lambda house: house[AccountsFeature].accounts.admins()), _COLUMNS)
 
 
 @admin.command()
@@ -89,20 +91,20 @@ def link(config: Path | None, as_json: bool) -> None:
     say(as_json, {"url": url}, url or "There is an administrator already: sign in, or use crowdctl admin add.")
 
 
-async def _create(services: Services, form: Registration) -> dict[str, object]:
-    existing = await _find(services, form)
+async def _create(house: House, form: Registration) -> dict[str, object]:
+    existing = await _find(house, form)
     if existing is None:
-        user_id = await _register(services, form)
+        user_id = await _register(house, form)
     else:
         user_id = existing["id"]
-        await services.accounts.set_admin(user_id, True, SYSTEM)
-    key = services.accounts.api_key(await services.accounts.profile(user_id))
+        await house[AccountsFeature].accounts.set_admin(user_id, True, SYSTEM)
+    key = house[AccountsFeature].accounts.api_key(await house[AccountsFeature].accounts.profile(user_id))
     return {"id": user_id, "name": form.name, "api_key": key, "created": existing is None}
 
 
-async def _find(services: Services, form: Registration) -> Account | None:
+async def _find(house: House, form: Registration) -> Account | None:
     try:
-        row = await services.accounts.find(form.name)
+        row = await house[AccountsFeature].accounts.find(form.name)
     except NotFoundError:
         return None
     if row["email_addr"].lower() != form.email_addr.strip().lower():
@@ -113,19 +115,19 @@ async def _find(services: Services, form: Registration) -> Account | None:
     return row
 
 
-async def _register(services: Services, form: Registration) -> int:
+async def _register(house: House, form: Registration) -> int:
     try:
-        return await services.accounts.register(form, SYSTEM, admin=True)
+        return await house[AccountsFeature].accounts.register(form, SYSTEM, admin=True)
     except FormError as error:
         raise in_a_sentence(error) from None
 
 
-async def _set(services: Services, who: str, wanted: bool) -> dict[str, object]:
-    row = await account(services.accounts, who)
-    changed = await services.accounts.set_admin(row["id"], wanted, SYSTEM)
+async def _set(house: House, who: str, wanted: bool) -> dict[str, object]:
+    row = await account(house[AccountsFeature].accounts, who)
+    changed = await house[AccountsFeature].accounts.set_admin(row["id"], wanted, SYSTEM)
     return {"id": row["id"], "name": row["name"], "admin": wanted, "changed": changed}
 
 
-async def _link(services: Services) -> str | None:
-    key = await services.accounts.first_admin_link()
-    return f"{services.settings.base_url}/account/first-admin?key={key}" if key else None
+async def _link(house: House) -> str | None:
+    key = await house[AccountsFeature].accounts.first_admin_link()
+    return f"{house.base.settings.base_url}/account/first-admin?key={key}" if key else None

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import TypedDict
 from urllib.parse import quote
 
-from crowdd.features.accounts import recent_proof
+import attrs
+
+from crowdd.core import recent_proof
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
 from crowdd.features.people.account_deletion import AccountDeletion
@@ -51,20 +53,16 @@ class DeletePrivate(NamedPrivate):
     asks_password: bool
 
 
+@attrs.frozen(eq=False)
 class LeavingPages:
     """/account/<name>/export and /account/<name>/delete."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        personal_data: PersonalData,
-        account_deletion: AccountDeletion,
-        signing_in: SigningIn,
-        forms: Forms,
-        entry: Entry,
-    ) -> None:
-        self._accounts, self._data, self._account_deletion = accounts, personal_data, account_deletion
-        self._signing_in, self._forms, self._entry = signing_in, forms, entry
+    _accounts: Accounts
+    _data: PersonalData
+    _account_deletion: AccountDeletion
+    _signing_in: SigningIn
+    _forms: Forms
+    _entry: Entry
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/<name>/export", self.export_form)

@@ -114,20 +114,16 @@ class Export:
     bytes: int | None = None
 
 
+@attrs.frozen(eq=False)
 class PersonalData:
     """Exports of people, below ``folder``: never under an address that can be guessed, and never without asking who."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        queue: Queue,
-        uploads: Uploads,
-        worker_thread: WorkerThread,
-        email_links: EmailLinks,
-        folder: Path,
-    ) -> None:
-        self._db, self._queue, self._uploads = db, queue, uploads
-        self._worker_thread, self._email_links, self.folder = worker_thread, email_links, folder
+    _db: Transactions
+    _queue: Queue
+    _uploads: Uploads
+    _worker_thread: WorkerThread
+    _email_links: EmailLinks
+    folder: Path
 
     async def status(self, user_id: int) -> Export:
         """What became of the last request."""

@@ -174,7 +174,15 @@ async def forget_words(db: Database, user_id: int) -> None:
 
 
 async def withdraw_words(db: Database, user_id: int) -> None:
-    """Notes the codes under which a person answered: snapshots that have them are marked, later ones do not have them."""
+    """Notes the codes under which a person answered: snapshots that have them are marked, later ones do not have them.
+
+    Earlier versions of answers lose them.
+    """
+    await db.execute(
+        "UPDATE past_row h SET \"row\" = h.\"row\" - 'volunteer' FROM volunteer_word w WHERE w.actor = 'u:' || %(user)s"
+        " AND h.project_id = w.project_id AND h.kind = 'task_run' AND h.\"row\"->>'volunteer' = w.word",
+        {"user": user_id},
+    )
     await db.execute(
         "INSERT INTO withdrawn_volunteer (project_id, word, at)"
         " SELECT w.project_id, w.word, clock() FROM volunteer_word w WHERE w.actor = 'u:' || %(user)s"

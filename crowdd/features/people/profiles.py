@@ -6,18 +6,19 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 
 import attrs
 
-from crowdd.core import log_statements
+from crowdd.core import log_statements, recent_proof
+from crowdd.core.devices import Authenticated
 from crowdd.core.records import statements as record_statements
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.core.security_log import ADDRESS_CHANGED, PASSWORD_CHANGED, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import list_statements as account_list_statements
-from crowdd.features.accounts import recent_proof, validation
 from crowdd.features.accounts import statements as account_statements
+from crowdd.features.accounts import validation
 from crowdd.features.accounts.email_links import EmailLinks, greeted
 from crowdd.features.accounts.passwords import PasswordPolicy, Passwords
 from crowdd.features.accounts.rows import AccountPage, Address, ScoredPerson
-from crowdd.features.accounts.sessions import Authenticated, lock_account
+from crowdd.features.accounts.sessions import lock_account
 from crowdd.features.signin.access_revocation import NewPassword, Revoking, Way
 from crowdd.features.signin.email_confirmation import EmailConfirmation
 from crowdd.features.signin.sign_in import SigningIn
@@ -25,6 +26,7 @@ from crowdd.kernel.errors import NOT_FOUND, ConflictError, FormError, NotFoundEr
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds import names
 from crowdd.kinds.user import USER
 
 _MAX_KEY_LENGTH = 500
@@ -60,23 +62,18 @@ class Profile:
         return {name: value for name, value in values.items() if value != stored[name]}
 
 
+@attrs.frozen(eq=False)
 class Profiles:
     """Changes of an account by its owner or an administrator; each is written down, without values."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        passwords: Passwords,
-        policy: PasswordPolicy,
-        signing_in: SigningIn,
-        email_confirmation: EmailConfirmation,
-        email_links: EmailLinks,
-        revoking: Revoking,
-        security_log: SecurityLog,
-    ) -> None:
-        self._security_log = security_log
-        self._db, self._passwords, self._policy, self._signing_in = db, passwords, policy, signing_in
-        self._email_confirmation, self._email_links, self._revoking = email_confirmation, email_links, revoking
+    _db: Transactions
+    _passwords: Passwords
+    _policy: PasswordPolicy
+    _signing_in: SigningIn
+    _email_confirmation: EmailConfirmation
+    _email_links: EmailLinks
+    _revoking: Revoking
+    _security_log: SecurityLog
 
     async def update(self, row: AccountPage, profile: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
@@ -85,7 +82,7 @@ class Profiles:
         """
         mistakes = profile.mistakes(row, {*locales, row["locale"]})
         if profile.name != row["name"] and "name" not in mistakes:
-            taken = await account_statements.is_name_taken(self._db, profile.name, validation.RESERVED_NAMES, row["id"])
+            taken = await account_statements.is_name_taken(self._db, profile.name, names.RESERVED_NAMES, row["id"])
             mistakes |= validation.select_mistakes({"name": validation.describe_taken_name(taken)})
         if mistakes:
             raise FormError(mistakes)

@@ -9,10 +9,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 from urllib.parse import quote
 
-from crowdd.core.pictures import Avatars
+import attrs
+
 from crowdd.core.records.records import Records
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
+from crowdd.features.people.avatars import Avatars
 from crowdd.features.people.profiles import Profile, Profiles
 from crowdd.features.signin.providers import TITLES, Providers
 from crowdd.features.signin.views import Entry, WayInRecord, changed_words, me, own_account, shown_ways
@@ -135,20 +137,16 @@ class SettingsForms:
         return _done(row["name"], _("Your key has been saved."))
 
 
+@attrs.frozen(eq=False)
 class SettingsPages:
     """/account/<name>/update. ``usage`` returns what the projects of an account hold, from the quota."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        usage: Callable[[int], Awaitable[dict[str, dict[str, int]]]],
-        languages: Languages,
-        providers: Providers,
-        forms: Forms,
-        settings_forms: SettingsForms,
-    ) -> None:
-        self._accounts, self._usage, self._languages, self._providers = accounts, usage, languages, providers
-        self._forms, self._settings_forms = forms, settings_forms
+    _accounts: Accounts
+    _usage: Callable[[int], Awaitable[dict[str, dict[str, int]]]]
+    _languages: Languages
+    _providers: Providers
+    _forms: Forms
+    _settings_forms: SettingsForms
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/<name>/update", self.form)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 from crowdd.features.presenters.frames import PresenterFrames
@@ -11,9 +11,8 @@ from crowdd.features.projects import starters
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
-from crowdd.features.questions import editor_texts, question_pages
-from crowdd.features.questions.builder_pages import Preview, Previews
-from crowdd.features.questions.question_pages import QuestionsEditor
+from crowdd.features.questions import editor_texts, presenter_contents
+from crowdd.features.questions.previews import Preview, Previews
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
@@ -26,7 +25,7 @@ from crowdd.kinds import column_roles
 from crowdd.kinds.answers import ANSWERS
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
-_PARTS: Final = ("task_presenter", "tutorial", "results", question_pages.PART)
+_PARTS: Final = ("task_presenter", "tutorial", "results", editor_texts.PART)
 
 
 class EditorPublic(ProjectPublic, WithForm, Message):
@@ -56,6 +55,13 @@ class EditorPrivate(OptionsPrivate, editor_texts.TextFields):
     columns: list[str]
 
 
+class PartEditor(Protocol):
+    """The editor of a part that has one of its own: the questions."""
+
+    async def show(self, incoming: Incoming, row: ProjectPage) -> Response: ...
+    async def save(self, incoming: Incoming, row: ProjectPage) -> Response: ...
+
+
 class EditorPages:
     """``/project/<short_name>/tasks/taskpresentereditor``; ``part`` names which text, or the questions."""
 
@@ -63,7 +69,7 @@ class EditorPages:
         self,
         projects: Projects,
         previews: Previews,
-        questions: QuestionsEditor,
+        questions: PartEditor,
         frames: PresenterFrames,
         forms: Forms,
         views: ProjectViews,
@@ -81,8 +87,8 @@ class EditorPages:
             return self._frames.preview(incoming)
         row = await self._projects.owned(short_name, incoming.who)
         part, name = _part(incoming), incoming.query.get("template", "")
-        asked = part == "task_presenter" and not name and question_pages.is_asked(row)
-        if part == question_pages.PART or asked:
+        asked = part == "task_presenter" and not name and presenter_contents.is_asked(row)
+        if part == editor_texts.PART or asked:
             return await self._questions.show(incoming, row)
         stored = _stored(row, part)
         begun = _begun(name, _columns(row) | (starters.asked(stored) or {})) if name else stored
@@ -98,7 +104,7 @@ class EditorPages:
         """
         row = await self._projects.owned(short_name, incoming.who)
         part = _part(incoming)
-        if part == question_pages.PART:
+        if part == editor_texts.PART:
             return await self._questions.save(incoming, row)
         if incoming.field("btn") == "Start":
             return await self._start(incoming, row)

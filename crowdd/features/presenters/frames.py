@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from crowdd.core.records.records import Records
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.projects.files import FileAccess, readdressed
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
-from crowdd.features.questions import documents
+from crowdd.features.questions import documents, presenter_contents
 from crowdd.features.questions.guides import GuideReader
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.html import frames
@@ -21,6 +23,13 @@ from crowdd.kernel.values import Values
 from crowdd.kinds.project import PROJECT
 
 
+class FrameFiles(TypedDict):
+    """Static files that a frame loads, by their paths, and how many bytes they have."""
+
+    paths: list[str]
+    bytes: int
+
+
 class PresenterFrames:
     """Makes the document of a frame."""
 
@@ -31,20 +40,24 @@ class PresenterFrames:
         self._guides = guides
         self._https = base_url.startswith("https:")
 
-    async def presenter(self, incoming: Incoming, short_name: str, kind: frames.Kind) -> Response:
+    async def presenter(self, incoming: Incoming, short_name: str, kind: presenter_contents.Kind) -> Response:
         """The owner's document. It holds nothing about the volunteer except the language."""
         row = await self._projects.page(short_name, incoming.who)
-        locale, source = locale_of(incoming), frames.source(row["info"], kind)
-        guided = kind == "tutorial" and frames.guided(row["info"])
+        locale, source = locale_of(incoming), presenter_contents.source(row["info"], kind)
+        guided = kind == "tutorial" and presenter_contents.guided(row["info"])
         if guided and (shown := await self._guides.tutorial(row["info"], locale)):
             source = documents.render_tutorial_page(shown, row["info"])
         asks = guided or documents.uses_questions(source)
+        declared = asks and not guided and not presenter_contents.is_written(row["info"], kind)
+        if declared:
+            source = documents.render_question_data(row["info"])
         own = locale if asks else language_of(row["info"])  # questions say themselves what is in another language
-        context: dict[str, str | bool] = {
+        context: dict[str, str | bool | list[str]] = {
             "title": row["name"],
             "source": readdressed(source, row, self._file_access.address(row)),
             "questions": asks,
-            "libraries": frames.is_written(row["info"], kind),
+            "families": documents.families_of(row["info"]) if declared else [],
+            "libraries": presenter_contents.is_written(row["info"], kind),
             "lesson": guided,
             "locale": locale,
             "language": own or "und",
@@ -52,11 +65,18 @@ class PresenterFrames:
         }
         return self._document("project/frame.html", context)
 
+    def files(self, info: presenter_contents.Info) -> FrameFiles:
+        """The scripts and style sheets of the frame with a project's questions."""
+        families = documents.families_of(info)
+        paths = [f"bundles/{name}.{suffix}" for name in families for suffix in ("js", "css")]
+        return FrameFiles(paths=paths, bytes=sum(map(self._templates.size, paths)))
+
     def preview(self, incoming: Incoming) -> Response:
         """An empty document for the preview in the editor: the page around the frame sends the text."""
         locale = locale_of(incoming)
-        context: dict[str, str | bool] = {
+        context: dict[str, str | bool | list[str]] = {
             "title": _("Preview"),
+            "families": [],
             "libraries": True,
             "lesson": True,
             "locale": locale,
@@ -65,7 +85,7 @@ class PresenterFrames:
         }
         return self._document("project/preview.html", context)
 
-    def _document(self, template: str, context: dict[str, str | bool]) -> Response:
+    def _document(self, template: str, context: dict[str, str | bool | list[str]]) -> Response:
         document = self._templates.render(template, context)
         return BytesResponse(document.encode(), headers=frames.frame_headers(https=self._https))
 
@@ -79,10 +99,10 @@ class PresenterContexts:
         self._records, self._contributions, self._file_access = records, contributions, file_access
         self._accounts = accounts
 
-    async def of(self, who: Requester, row: ProjectPage, kind: frames.Kind, task_id: int | None) -> Values:
-        """The context for a requester and the row of a project (``http.html.frames.page_context``)."""
+    async def of(self, who: Requester, row: ProjectPage, kind: presenter_contents.Kind, task_id: int | None) -> Values:
+        """The context for a requester and the row of a project (``presenter_contents.page_context``)."""
         mine = await self._contributions.progress(who, row["id"])
-        return frames.page_context(
+        return presenter_contents.page_context(
             kind,
             self._records.public_view(PROJECT, row),
             task_id=task_id,

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from crowdd.core.text.rendered_text import Laid
 from crowdd.features.presenters.overview import ProjectOverviews
-from crowdd.features.projects.projects import Projects, draft_key
+from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectAttention, ProjectOverview
 from crowdd.features.projects.views import ProjectPrivate, ProjectViews, locked_out
 from crowdd.features.questions.answer_fields import Unfit
@@ -16,6 +16,7 @@ from crowdd.http.auth.cookies import Cookies
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get
+from crowdd.kernel.requester import draft_key
 from crowdd.kernel.values import Values
 
 _POSTS = 2

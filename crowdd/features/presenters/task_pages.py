@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TypedDict
+from urllib.parse import quote
 
 from crowdd.core.text.rendered_text import Laid
-from crowdd.features.presenters.frames import PresenterContexts, PresenterFrames
+from crowdd.features.presenters.frames import FrameFiles, PresenterContexts, PresenterFrames
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import Contributors, ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.features.questions import presenter_contents
+from crowdd.features.questions.first_step import first_step
 from crowdd.features.results import result_display
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.consensus import FieldSummary
+from crowdd.features.results.outcome_statements import FailedComparisons
 from crowdd.features.results.result_display import Drawings, Filters, ShownOutcome, drawings
 from crowdd.features.results.results import FinishedTasks
 from crowdd.features.results.rows import ResultSummary
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.auth.confirmation import Confirm
-from crowdd.http.html import frames
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response
-from crowdd.http.routing import Route, get
+from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.routing import Route, Shared, get, post
 from crowdd.kernel.errors import AnonymousError, NotFoundError
-from crowdd.kernel.languages import _
+from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.values import Values
 from crowdd.kinds.roles import OWNERS
 
-_TITLES: dict[frames.Kind, str] = {
+_TITLES: dict[presenter_contents.Kind, str] = {
     "newtask": _("Contribute"),
     "task": _("Contribute"),
     "tutorial": _("Tutorial"),
@@ -60,7 +64,13 @@ class MissingPrivate(ProjectPrivate):
     missing: str
 
 
-class ResultsPublic(PresenterPublic):
+class RetryToken(TypedDict, total=False):
+    """Only for owners of a project in which something could not be compared: the token of the button."""
+
+    csrf: str
+
+
+class ResultsPublic(PresenterPublic, RetryToken):
     """For those who may see results: all results together, a page of them, and the place of the next page.
 
     ``fields`` has the same as ``summary`` for each declared answer field, and ``alpha`` Krippendorff's alpha of each.
@@ -78,7 +88,7 @@ class ResultsPublic(PresenterPublic):
 class ResultsPrivate(ProjectPrivate):
     """``first`` says whether this is the first page, ``sees`` whether the requester may see results.
 
-    ``contributors`` are on the first page without filters.
+    ``contributors`` are on the first page without filters. ``failed`` is for owners: what could not be compared.
     """
 
     rows: list[Values]
@@ -89,6 +99,7 @@ class ResultsPrivate(ProjectPrivate):
     first: bool
     sees: bool
     owns: bool
+    failed: FailedComparisons | None
 
 
 class PresentingPages:
@@ -108,10 +119,12 @@ class PresentingPages:
         self._contexts, self._frames, self._confirm, self._views = contexts, frames, confirm, views
 
     def routes(self) -> Iterator[Route]:
-        yield get("/project/<short_name>/newtask", locked_out(self.newtask), action="answer")
+        newtask = locked_out(self.newtask)
+        yield get("/project/<short_name>/newtask", newtask, action="answer", hot=True, shared=Shared.NEW_VISITORS)
         yield get("/project/<short_name>/task/<int:task_id>", locked_out(self.task), action="answer")
         yield get("/project/<short_name>/tutorial", locked_out(self.tutorial))
         yield get("/project/<short_name>/results", locked_out(self.results))
+        yield post("/project/<short_name>/results/compare", locked_out(self.compare_again))
 
     async def newtask(self, incoming: Incoming, short_name: str) -> Response:
         return await self._page(incoming, short_name, "newtask")
@@ -126,6 +139,13 @@ class PresentingPages:
     async def results(self, incoming: Incoming, short_name: str) -> Response:
         """The owner's document; without one the finished tasks (those before one result: ``before``)."""
         return await self._page(incoming, short_name, "results")
+
+    async def compare_again(self, incoming: Incoming, short_name: str) -> Response:
+        """Has what could not be compared tried again."""
+        row = await self._projects.owned(short_name, incoming.who)
+        n = await self._finished_tasks.compare_again(row, incoming.who)
+        words = ngettext("%(num)s comparison is being tried again.", "%(num)s comparisons are being tried again.", n)
+        return Redirect(f"/project/{quote(short_name)}/results", words, more={"n_comparisons": n})
 
     async def _finished(
         self, incoming: Incoming, row: ProjectPage, public: PresenterPublic, shared: ProjectPrivate
@@ -143,6 +163,7 @@ class PresentingPages:
             first=wanted.before is None,
             sees=sees,
             owns=bool(row["roles"] & OWNERS),
+            failed=await self._finished_tasks.failed(row),
         )
         if not sees:
             return Page("project/presenter.html", public, private, drawn_as="project/results.html")
@@ -158,6 +179,7 @@ class PresentingPages:
                 private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
         private["drawn"] = drawings(charts) if charts else None
         rows = [result_display.public_task(task) for task in private["rows"]]
+        retry: RetryToken = {"csrf": self._confirm.csrf.token(incoming)} if private["failed"] else {}
         shown = ResultsPublic(
             **public,
             summary=together.summary,
@@ -166,11 +188,12 @@ class PresentingPages:
             charts=charts,
             rows=rows,
             next=page.next,
+            **retry,
         )
         return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
 
     async def _page(
-        self, incoming: Incoming, short_name: str, kind: frames.Kind, task_id: int | None = None
+        self, incoming: Incoming, short_name: str, kind: presenter_contents.Kind, task_id: int | None = None
     ) -> Response:
         if incoming.is_frame:
             return await self._frames.presenter(incoming, short_name, kind)
@@ -182,14 +205,18 @@ class PresentingPages:
         context = await self._views.context(incoming, row, _TITLES[kind])
         count: ResultCount = {"n_results": int(row["n_results"])} if kind == "results" else {}
         public = PresenterPublic(**context.public, **count)
-        if kind == "results" and not frames.source(row["info"], kind).strip():
+        if kind == "results" and not presenter_contents.source(row["info"], kind).strip():
             return await self._finished(incoming, row, public, context.private)
         if missing := _missing(row, kind):
             private = MissingPrivate(**context.private, missing=missing)
             return Page("project/presenter.html", public, private, drawn_as="project/no_task.html")
         shown = await self._contexts.of(incoming.who, row, kind, task_id)
+        first = first_step(row["info"], locale_of(incoming)) if _declares(row, kind) else None
+        files = self._frames.files(row["info"]) if first else FrameFiles(paths=[], bytes=0)
         prose = await self._views.prose([row["long_description"]])
-        return Page("project/presenter.html", public, PresenterPrivate(**context.private, presenter=shown, prose=prose))
+        presenter = {**shown, "first": first, **files}
+        shown_page = PresenterPrivate(**context.private, presenter=presenter, prose=prose)
+        return Page("project/presenter.html", public, shown_page, inlined=True)
 
     async def _lease_or_find(self, incoming: Incoming, row: ProjectPage, task_id: int) -> None:
         """Leases the task if the request may act (``Confirm.acts``). Crawlers and previews must not lease tasks."""
@@ -205,10 +232,15 @@ class PresentingPages:
             raise AnonymousError(_("This project does not allow anonymous contributors"), code="members_only")
 
 
-def _missing(row: ProjectPage, kind: frames.Kind) -> str:
+def _declares(row: ProjectPage, kind: presenter_contents.Kind) -> bool:
+    """Whether a page shows the questions of a project, without HTML of the owner."""
+    return kind in ("newtask", "task") and not presenter_contents.is_written(row["info"], kind)
+
+
+def _missing(row: ProjectPage, kind: presenter_contents.Kind) -> str:
     """What the page needs and the project lacks: presenter, tutorial or tasks; "" if nothing is missing."""
     if kind == "results":
         return ""
-    if not frames.has(row["info"], kind):
+    if not presenter_contents.has(row["info"], kind):
         return "tutorial" if kind == "tutorial" else "presenter"
     return "" if kind == "tutorial" or row["n_tasks"] else "tasks"

@@ -11,18 +11,17 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import details, json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.feature import House
 from crowdd.core.records.listing_statements import Query, equal
-from crowdd.features.batches import commands as batch_commands
-from crowdd.features.gallery import commands as gallery_commands
+from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import account, category, given
 from crowdd.features.projects.lookups import project as found
 from crowdd.features.projects.rows import ProjectPage
-from crowdd.features.snapshots import commands as snapshot_commands
 from crowdd.kernel.errors import ConflictError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Values
 from crowdd.kinds.project import PROJECT
-from crowdd.services import Services
 
 
 @click.command()
@@ -31,7 +30,7 @@ from crowdd.services import Services
 @click.pass_obj
 def publish(config: Path | None, which: str, as_json: bool) -> None:
     """Publish a project. Trial answers are deleted the first time."""
-    row, changed = with_domain(config, lambda services: _opened(services, which))
+    row, changed = with_domain(config, lambda house: _opened(house, which))
     _say_state(as_json, row, "published", changed)
 
 
@@ -41,7 +40,7 @@ def publish(config: Path | None, which: str, as_json: bool) -> None:
 @click.pass_obj
 def pause(config: Path | None, which: str, as_json: bool) -> None:
     """Pause a project. Answers in progress still count."""
-    row, changed = with_domain(config, lambda services: _paused(services, which))
+    row, changed = with_domain(config, lambda house: _paused(house, which))
     _say_state(as_json, row, "not published", changed)
 
 
@@ -52,7 +51,7 @@ def pause(config: Path | None, which: str, as_json: bool) -> None:
 @click.pass_obj
 def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> None:
     """Feature a project: show it first in the list of projects."""
-    row, changed = with_domain(config, lambda services: _featured(services, which, not remove))
+    row, changed = with_domain(config, lambda house: _featured(house, which, not remove))
     _say_state(as_json, row, "not featured" if remove else "featured", changed)
 
 
@@ -66,7 +65,7 @@ def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> Non
 def transfer(config: Path | None, which: str, person: str, keep_owners: bool, yes: bool, as_json: bool) -> None:
     """Transfer a project to another account. Previous owners lose their rights unless you use --keep-owners."""
     confirm(yes, f"The project {which} will belong to {person}.")
-    done = with_domain(config, lambda services: _transfer(services, which, person, keep_owners))
+    done = with_domain(config, lambda house: _transfer(house, which, person, keep_owners))
     say(as_json, done, f"{done['short_name']} belongs to {done['owner']} now.")
 
 
@@ -82,24 +81,24 @@ def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
     background.
     """
     confirm(yes, f"The project {which} and everything in it will be deleted.")
-    row = with_domain(config, lambda services: _delete(services, which))
+    row = with_domain(config, lambda house: _delete(house, which))
     say(as_json, {"id": row["id"], "short_name": row["short_name"]}, f"{row['short_name']} is deleted.")
 
 
-async def _opened(services: Services, which: str) -> tuple[ProjectPage, bool]:
-    row = await found(services.projects, services.records, which)
-    return row, await services.projects.publish(row, SYSTEM)
+async def _opened(house: House, which: str) -> tuple[ProjectPage, bool]:
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
+    return row, await house[ProjectsFeature].projects.publish(row, SYSTEM)
 
 
-async def _paused(services: Services, which: str) -> tuple[ProjectPage, bool]:
-    row = await found(services.projects, services.records, which)
-    return row, await services.projects.pause(row, SYSTEM)
+async def _paused(house: House, which: str) -> tuple[ProjectPage, bool]:
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
+    return row, await house[ProjectsFeature].projects.pause(row, SYSTEM)
 
 
-async def _featured(services: Services, which: str, featured: bool) -> tuple[ProjectPage, bool]:
-    row = await found(services.projects, services.records, which)
+async def _featured(house: House, which: str, featured: bool) -> tuple[ProjectPage, bool]:
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
     if row["featured"] is not featured:
-        await services.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
+        await house.base.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
     return row, row["featured"] is not featured
 
 
@@ -108,17 +107,20 @@ def _say_state(as_json: bool, row: ProjectPage, state: str, changed: bool) -> No
     say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
 
 
-async def _transfer(services: Services, which: str, person: str, keep: bool) -> dict[str, object]:
-    row, to = await found(services.projects, services.records, which), await account(services.accounts, person)
+async def _transfer(house: House, which: str, person: str, keep: bool) -> dict[str, object]:
+    row, to = (
+        await found(house[ProjectsFeature].projects, house.base.records, which),
+        await account(house[AccountsFeature].accounts, person),
+    )
     if to["restrict"]:
         raise ConflictError(f"{to['name']} is blocked and cannot own projects.")
-    owner = await services.ownership.transfer(row, to["email_addr"], keep, SYSTEM)
+    owner = await house[ProjectsFeature].ownership.transfer(row, to["email_addr"], keep, SYSTEM)
     return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
 
 
-async def _delete(services: Services, which: str) -> ProjectPage:
-    row = await found(services.projects, services.records, which)
-    await services.records.delete(PROJECT, SYSTEM, row["id"])
+async def _delete(house: House, which: str) -> ProjectPage:
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
+    await house.base.records.delete(PROJECT, SYSTEM, row["id"])
     return row
 
 
@@ -157,7 +159,7 @@ class Chosen(TypedDict):
 @click.pass_obj
 def list_projects(config: Path | None, /, as_json: bool, **chosen: Unpack[Chosen]) -> None:
     """List the projects by id, including drafts."""
-    listing(as_json, with_domain(config, lambda services: _list(services, chosen)), _LIST)
+    listing(as_json, with_domain(config, lambda house: _list(house, chosen)), _LIST)
 
 
 @click.command()
@@ -166,34 +168,34 @@ def list_projects(config: Path | None, /, as_json: bool, **chosen: Unpack[Chosen
 @click.pass_obj
 def show(config: Path | None, which: str, as_json: bool) -> None:
     """Show the owner and progress of a project, and what is missing before it can be published."""
-    details(as_json, with_domain(config, lambda services: _show(services, which)))
+    details(as_json, with_domain(config, lambda house: _show(house, which)))
 
 
-async def _list(services: Services, chosen: Chosen) -> list[Values]:
+async def _list(house: House, chosen: Chosen) -> list[Values]:
     """Page by page: a list of the API has a hundred rows at most."""
     wanted: dict[str, object] = {**given(published=chosen["published"], featured=chosen["featured"])}
     if chosen["owner"] is not None:
-        wanted["owner_id"] = (await account(services.accounts, chosen["owner"]))["id"]
+        wanted["owner_id"] = (await account(house[AccountsFeature].accounts, chosen["owner"]))["id"]
     if chosen["category_name"] is not None:
-        wanted["category_id"] = (await category(services.administration, chosen["category_name"]))["id"]
+        wanted["category_id"] = (await category(house[ProjectsFeature].project_lists, chosen["category_name"]))["id"]
     limit = chosen["limit"]
     rows: list[Values] = []
     while len(rows) < limit:
         last_id = rows[-1]["id"] if rows else chosen["after"]
         query = Query(PROJECT, equal(PROJECT, **wanted), limit=min(_PAGE, limit - len(rows)), last_id=last_id)
-        more = await services.records.list(query, SYSTEM)
+        more = await house.base.records.list(query, SYSTEM)
         if not more:
             break
         rows += more
     return rows
 
 
-async def _show(services: Services, which: str) -> dict[str, object]:
-    row = await found(services.projects, services.records, which)
-    view = await services.records.get(PROJECT, SYSTEM, row["id"])
-    ready = await services.projects.readiness(row)
+async def _show(house: House, which: str) -> dict[str, object]:
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
+    view = await house.base.records.get(PROJECT, SYSTEM, row["id"])
+    ready = await house[ProjectsFeature].projects.readiness(row)
     lacks = [name for name, is_present in (("presenter", ready.presenter), ("tasks", ready.tasks)) if not is_present]
-    address = f"{services.settings.base_url}/project/{row['short_name']}/"
+    address = f"{house.base.settings.base_url}/project/{row['short_name']}/"
     more = {"paused": not row["published"] and row["first_published"] is not None, "locked": row["lock_id"] is not None}
     return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}
 
@@ -206,10 +208,5 @@ def project() -> None:
     """
 
 
-for command in (
-    list_projects, show,
-    publish, pause, feature, transfer, delete,
-    gallery_commands.load, batch_commands.add_media, gallery_commands.export,
-    batch_commands.import_, snapshot_commands.snapshot,
-):  # fmt: skip
+for command in (list_projects, show, publish, pause, feature, transfer, delete):
     project.add_command(command)

@@ -6,17 +6,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypedDict
 from urllib.parse import quote
 
+from crowdd.core import recent_proof
+from crowdd.core.outbound.client import Outgoing
 from crowdd.core.records import rights
 from crowdd.core.records.records import Records
 from crowdd.core.uploads import Upload
-from crowdd.features.accounts import recent_proof
 from crowdd.features.accounts.validation import as_stored
 from crowdd.features.projects import project_validation
 from crowdd.features.projects.pictures import Thumbnails
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import EditorPictures, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
-from crowdd.features.webhooks.webhooks import Webhooks
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm, crop_box, local
@@ -68,12 +68,12 @@ class UpdatePages:
         self,
         projects: Projects,
         thumbnails: Thumbnails,
-        webhooks: Webhooks,
+        outgoing: Outgoing,
         records: Records,
         forms: Forms,
         views: ProjectViews,
     ) -> None:
-        self._projects, self._thumbnails, self._webhooks = projects, thumbnails, webhooks
+        self._projects, self._thumbnails, self._outgoing = projects, thumbnails, outgoing
         self._records, self._forms, self._views = records, forms, views
         self._buttons: dict[str, Callable[[Incoming, ProjectPage], Awaitable[Response]]] = {
             "Upload": self._upload,
@@ -139,7 +139,7 @@ class UpdatePages:
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._webhooks.require(address)
+                self._outgoing.target(address)
         except CrowddError as error:
             raise FormError({"webhook": [message_of(error)]}) from None
         return address or None

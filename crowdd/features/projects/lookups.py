@@ -8,9 +8,9 @@ from typing import TypeVar
 from crowdd.core.records.records import Records
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
+from crowdd.features.projects.project_lists import ProjectLists
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import CountedCategory, ProjectPage
-from crowdd.features.site.administration import Administration
 from crowdd.kernel.errors import ConflictError, NotFoundError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kinds.project import PROJECT
@@ -74,9 +74,9 @@ async def _page(projects: Projects, short_name: str) -> ProjectPage | None:
         return None
 
 
-async def category(administration: Administration, words: str) -> CountedCategory:
+async def category(project_lists: ProjectLists, words: str) -> CountedCategory:
     """The category with this short name or id, and the number of its projects. Raises NotFoundError."""
-    rows = await administration.categories(SYSTEM)
+    rows = await project_lists.counted_categories()
     matches = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
     if not matches:
         known = ", ".join(sorted(row["short_name"] for row in rows))

@@ -3,65 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypedDict
 from urllib.parse import quote
 
 from crowdd.features.accounts.rows import RankedPerson
-from crowdd.features.projects.ownership import Ownership, ProjectInvitations
+from crowdd.features.projects.ownership import Ownership
 from crowdd.features.projects.projects import Projects
-from crowdd.features.projects.rows import Invitation, ProjectPage
+from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.serializers import person
-from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
-from crowdd.features.trust.review import ROLE as REVIEWER
-from crowdd.features.trust.review import Reviewers
+from crowdd.features.projects.views import (
+    NewInvitation,
+    ProjectPrivate,
+    ProjectPublic,
+    ProjectViews,
+    invitation_link,
+    locked_out,
+    new_link_message,
+    open_until,
+)
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.html.tables import RowList, WithTable, outward_rows, page_csv
 from crowdd.http.request import Incoming
-from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import FormError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
-from crowdd.kinds.types import iso
-
-
-class NewInvitation(TypedDict, total=False):
-    """The link of an invitation that was just made."""
-
-    invitation_url: str
-
-
-def invitation_link(base_url: str, short_name: str, key: str) -> str:
-    """The link of an invitation with this key."""
-    return f"{base_url.rstrip('/')}/project/{quote(short_name)}/invitation?key={key}"
-
-
-def open_until(invitation: Invitation | None) -> str | None:
-    """When an open invitation expires."""
-    return iso(invitation["expires"]) if invitation else None
-
-
-def new_link_message() -> Message:
-    """What the page with a new link says."""
-    return Message(flash=_("The invitation is ready: send the link to one person."), status="success")
-
 
 _AT = "/project/<short_name>"
-
-
-class InvitationPublic(Titled, WithForm):
-    """``by`` is the name of the person who invites, ``role`` what one becomes: coowner or reviewer."""
-
-    project: Values
-    by: str
-    role: str
-
-
-class InvitationPrivate(TypedDict):
-    """``here`` is the address of the invitation."""
-
-    here: str
 
 
 class CoownersPublic(ProjectPublic, WithForm, Message, NewInvitation):
@@ -200,39 +169,6 @@ class OwnersPages:
         context = await self._views.context(incoming, row)
         public = TransferPublic(**context.public, form=form, **message)
         return Page("project/transferownership.html", public, context.private)
-
-
-class InvitationPages:
-    """``/project/<short_name>/invitation``. People can open it before they sign in."""
-
-    def __init__(
-        self, invitations: ProjectInvitations, ownership: Ownership, reviewers: Reviewers, forms: Forms
-    ) -> None:
-        self._invitations, self._ownership, self._reviewers = invitations, ownership, reviewers
-        self._forms = forms
-
-    def routes(self) -> Iterator[Route]:
-        yield get(f"{_AT}/invitation", self.invitation)
-        yield post(f"{_AT}/invitation", self.accept)
-
-    async def invitation(self, incoming: Incoming, short_name: str) -> Response:
-        """What the link is to."""
-        key = incoming.query.get("key", "")
-        invited = await self._invitations.invited(key, short_name)
-        here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
-        public = InvitationPublic(title=_("Invitation"), form=self._forms.blank(incoming), **invited)
-        return Page("project/invitation.html", public, InvitationPrivate(here=here))
-
-    async def accept(self, incoming: Incoming, short_name: str) -> Response:
-        """Uses the link up."""
-        key = incoming.query.get("key", "") or incoming.field("key")
-        if (await self._invitations.invited(key, short_name))["role"] == REVIEWER:
-            done = await self._reviewers.accept(key, short_name, incoming.who)
-            words = _("You are now a reviewer of this project.") if done else _("You can review tasks already.")
-            return Redirect(f"/project/{quote(short_name)}/review", words, "success" if done else "info")
-        done = await self._ownership.accept(key, short_name, incoming.who)
-        words = _("You are now a co-owner of this project.") if done else _("You are a co-owner already.")
-        return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")
 
 
 def _shown(each: RankedPerson, row: ProjectPage) -> Values:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Final, TypedDict
 
-from crowdd.core import log_statements
+from crowdd.core import log_statements, recent_proof
 from crowdd.core.quotas import Attempts, Limit
 from crowdd.core.records import rights
 from crowdd.core.secrets import Secrets, token
 from crowdd.database.access import Database, Transactions
-from crowdd.features.accounts import recent_proof
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import Account, AccountPage, OneTimeLink

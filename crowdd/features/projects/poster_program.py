@@ -1,43 +1,28 @@
-"""The process that draws one poster, with little memory and time: ``draw_poster`` starts it.
-
-    python -m crowdd.features.projects.poster_program
-
-It reads a poster as JSON and writes the PDF, or ``{"missing": "…"}`` with the letters that no font has.
-"""
+"""The program that draws one poster, with little memory and time: ``draw_poster`` starts it."""
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
+import os
+from typing import Final
 
 import orjson
 
 from crowdd.features.projects.poster_drawing import Poster, draw, fonts_for
-from crowdd.kernel.concurrency.isolated import bound_process
+from crowdd.kernel.concurrency.isolated import Limits
 
-MAX_MEMORY = 1_500_000_000  # bytes of addresses: a font with all Chinese characters is unpacked
-MAX_CPU_SECONDS = 40
+DESCRIPTION: Final = "CROWDD_POSTER"
+"""The variable of the environment with the poster, as JSON."""
+LIMITS = Limits(
+    memory=1_500_000_000,  # a font with all Chinese characters is unpacked
+    cpu_seconds=40,
+    file_bytes=0,
+)
 
 
-def limit() -> None:
-    """Bounds this process before it looks at a picture or a font."""
-    bound_process(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=0)
-
-
-def make_pdf(poster: Poster) -> bytes:
-    """The PDF of a poster, or why there is none."""
+def make_pdf() -> bytes:
+    """The PDF of the poster, or ``{"missing": "…"}`` with the letters that no font has."""
+    poster = Poster(**orjson.loads(os.environ[DESCRIPTION]))
     fonts = fonts_for(poster.texts)
     if fonts.missing:
         return orjson.dumps({"missing": "".join(sorted(fonts.missing))})
     return draw(poster.without(fonts.unprinted), fonts.more)
-
-
-def main() -> None:
-    """Draws the poster that stands on the standard input."""
-    limit()
-    with suppress(BrokenPipeError):
-        sys.stdout.buffer.write(make_pdf(Poster(**orjson.loads(sys.stdin.buffer.read()))))
-
-
-if __name__ == "__main__":
-    main()

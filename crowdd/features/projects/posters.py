@@ -5,25 +5,24 @@ Drawing waits: call it in a thread.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import json
 from collections.abc import Callable
 
 import attrs
-import orjson
 
 from crowdd.core.uploads import Uploads, container_of
+from crowdd.features.projects import poster_program
 from crowdd.features.projects.poster_drawing import Poster
 from crowdd.features.projects.rows import ProjectPage
+from crowdd.kernel.concurrency import isolated
+from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
-from crowdd.kernel.errors import InvalidValueError, UnavailableError
+from crowdd.kernel.errors import InvalidValueError, StoppedError, UnavailableError
 from crowdd.kernel.languages import _
 
 MAX_SECONDS = 60.0
 MAX_BYTES = 10_000_000
-_PROGRAM = "crowdd.features.projects.poster_program"
-_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
+_PROGRAM = "crowdd.features.projects.poster_program:make_pdf"
 _MAX_NAMED = 10  # letters that an error names
 
 
@@ -33,23 +32,20 @@ def draw_poster(poster: Poster) -> bytes:
     Raises InvalidValueError where no font has some of its letters, UnavailableError when drawing takes too much.
     """
     try:
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-P", "-m", _PROGRAM],
-            input=orjson.dumps(attrs.asdict(poster)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            timeout=MAX_SECONDS,
-            start_new_session=True,  # a Ctrl-C in a terminal is for the server
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-        )
-    except subprocess.TimeoutExpired:
-        raise UnavailableError(_("The poster takes too long to draw. Print the page instead.")) from None
-    if done.stdout.startswith(b"%PDF") and len(done.stdout) <= MAX_BYTES:
-        return done.stdout
-    if not done.stdout.startswith(b"{"):
+        # Other accounts of the machine read the arguments of a process, but not its environment.
+        described = {poster_program.DESCRIPTION: json.dumps(attrs.asdict(poster))}
+        document = isolated.call(_PROGRAM, seconds=MAX_SECONDS, more=described)
+    except LimitError as error:
+        if error.limit == "seconds":
+            raise UnavailableError(_("The poster takes too long to draw. Print the page instead.")) from None
+        document = b""
+    except StoppedError:
+        document = b""
+    if document.startswith(b"%PDF") and len(document) <= MAX_BYTES:
+        return document
+    if not document.startswith(b"{"):
         raise UnavailableError(_("The poster could not be drawn. Print the page instead."))
-    missing = orjson.loads(done.stdout)["missing"][:_MAX_NAMED]
+    missing = json.loads(document)["missing"][:_MAX_NAMED]
     words = _("No font on this server has these letters: %(letters)s. Print the page instead.", letters=missing)
     raise InvalidValueError(words)
 

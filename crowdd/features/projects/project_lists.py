@@ -13,7 +13,14 @@ from crowdd.core.text.words import Pagination, slip_pattern
 from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import list_statements, statements
 from crowdd.features.projects.list_statements import ProjectFilter
-from crowdd.features.projects.rows import CategoryRow, ListedProject, NumberedTask, OwnProject, ProjectName
+from crowdd.features.projects.rows import (
+    CategoryRow,
+    CountedCategory,
+    ListedProject,
+    NumberedTask,
+    OwnProject,
+    ProjectName,
+)
 from crowdd.kernel.errors import NOT_FOUND, AnonymousError, NotFoundError, UnknownFieldError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
@@ -56,6 +63,10 @@ class ProjectLists:
     async def categories(self) -> list[CategoryRow]:
         """All categories by name."""
         return await statements.list_categories(self._db)
+
+    async def counted_categories(self) -> list[CountedCategory]:
+        """The same, each with the number of its published projects."""
+        return await list_statements.list_counted_categories(self._db)
 
     async def category(
         self, name: str, who: Requester, page: int, order: str, descending: bool

@@ -10,20 +10,19 @@ from crowdd.core.secrets import token
 from crowdd.database import schema
 from crowdd.features.accounts.validation import Mistakes, check_characters, select_mistakes
 from crowdd.features.projects import dataset
-from crowdd.features.tasks.settings import STOPPING, check_stopping
 from crowdd.kernel.errors import ConflictError, InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.languages.content_languages import is_tag
 from crowdd.kernel.values import Values
 from crowdd.kinds import column_roles
 from crowdd.kinds.column_roles import COLUMN_ROLES
-from crowdd.kinds.gold_shares import GOLD_SHARES
+from crowdd.kinds.gold_shares import GOLD_EMBARGO, GOLD_SHARES, check_embargo
+from crowdd.kinds.names import RESERVED_SHORT_NAMES
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.questions.mark_types import MAX_MARKS, MAX_RAISED_MARKS
+from crowdd.kinds.stopping import STOPPING, check_stopping
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 
-# First segments of addresses below /project/ that are pages, not projects.
-RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 MAXIMUM: Final = 255
 _MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
@@ -109,6 +108,7 @@ def check_info(info: Values) -> None:
     for name in ("answers_when_complete", "token_per_volunteer", "gold_feedback", "show_accuracy"):
         if not isinstance(info.get(name), bool | None):
             raise InvalidValueError(f"info.{name} must be true or false.")
+    check_embargo(info.get(GOLD_EMBARGO))
     for name, allowed in GOLD_SHARES.items():
         share = info.get(name, 0)
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= allowed.maximum:

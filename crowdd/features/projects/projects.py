@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import attrs
 
-from crowdd.core import log_statements
+from crowdd.core import log_statements, recent_proof
 from crowdd.core.quotas import NETWORK_FACTOR, Attempts, Limit, Quota
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
@@ -18,22 +17,25 @@ from crowdd.core.rows import AuditEntry
 from crowdd.core.secrets import Secrets, place, token
 from crowdd.core.uploads import FileChanges
 from crowdd.database.access import Database, Row, Transactions
-from crowdd.features.accounts import recent_proof
 from crowdd.features.accounts.passwords import Passwords
 from crowdd.features.projects import list_statements, project_validation, statements
+from crowdd.features.projects.parts import ProjectPart
 from crowdd.features.projects.rows import CategoryRow, ListedProject, ProjectPage, ProjectSummary
-from crowdd.features.questions import guides, questions
-from crowdd.features.tasks import change_statements
-from crowdd.features.tasks import statements as task_statements
-from crowdd.features.tasks.settings import STOPPING, choose_scheduler, follow_stopping, recount_answers
-from crowdd.features.webhooks.webhooks import Webhooks
-from crowdd.kernel.errors import NOT_FOUND, AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
+from crowdd.kernel.errors import (
+    NOT_FOUND,
+    AnonymousError,
+    ConflictError,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+)
 from crowdd.kernel.languages import _
-from crowdd.kernel.requester import Requester
+from crowdd.kernel.requester import Requester, draft_key
 from crowdd.kernel.values import Values
 from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
+from crowdd.kinds.questions.validation import asks
 from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
 from crowdd.sched.queue import Queue, QueuedTask
 
@@ -48,18 +50,17 @@ _KNOWN = REVIEWERS | {Role.REACHABLE}
 class ProjectBehaviour(Behaviour):
     """What REST does to a project."""
 
-    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue, quota: Quota) -> None:
+    def __init__(self, secrets: Secrets, parts: Sequence[ProjectPart], queue: Queue, quota: Quota) -> None:
         super().__init__(PROJECT)
-        self._secrets, self._webhooks, self._queue, self._quota = secrets, webhooks, queue, quota
+        self._secrets, self._parts, self._queue, self._quota = secrets, parts, queue, quota
 
     async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
         made = []
         for values in rows:
             project_id = await statements.insert_project(tx, await self.prepare(tx, who, values))
-            await guides.keep_first_versions(tx, project_id, values["info"])
             await statements.set_secret_key(tx, project_id, new_secret_key(self._secrets, project_id))
-            await self._follow(tx, who, project_id, values)
-            await self._webhooks.follow(tx, project_id, None, values["webhook"] or None)
+            for part in self._parts:
+                await part.made(tx, who, project_id, values)
             await log_statements.write_act(
                 tx, who, "create", "project", project_id, project_id=project_id, after={"name": values["name"]}
             )
@@ -76,7 +77,7 @@ class ProjectBehaviour(Behaviour):
         project_validation.check_info(values["info"])
         return {
             **values,
-            "info": guides.complete_new_info(values["info"]),
+            "info": await self._complete(tx, None, values["info"]),
             "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
@@ -90,14 +91,14 @@ class ProjectBehaviour(Behaviour):
             changes["category_id"] = await _category(tx, changes["category_id"])
         if "info" in changes:
             project_validation.check_info(changes["info"])
-            changes["info"] = await guides.complete_info(tx, row["id"], row["info"], changes["info"])
+            changes["info"] = await self._complete(tx, row, changes["info"])
         if "webhook" in changes:
             changes["webhook"] = changes["webhook"] or None
-            await self._webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])
+        for part in self._parts:
+            await part.changing(tx, who, row, changes)
         await record_statements.update_row(tx, PROJECT, row["id"], changes)
-        await self._follow(tx, who, row["id"], changes)
-        if "info" in changes and row["info"].get(STOPPING) != changes["info"].get(STOPPING):
-            await follow_stopping(tx, self._queue, who, row["id"], completed=False)
+        for part in self._parts:
+            await part.changed(tx, who, row, changes)
         for name, value in changes.items():
             before, after = log_statements.shorten_value(row[name]), log_statements.shorten_value(value)
             await log_statements.write_act(
@@ -121,15 +122,14 @@ class ProjectBehaviour(Behaviour):
         await statements.delete_project(tx, row["id"])
         files.drop_project(row["id"])
         for _bite in range(_BITES_AT_ONCE):
-            if not await change_statements.sweep_project(tx, row["id"]):
+            if not await statements.sweep_project(tx, row["id"]):
                 return
         await self._queue.add(tx, SWEEP, {"project_id": row["id"]}, who)
 
-    async def _follow(self, tx: Database, who: Requester, project_id: int, values: Values) -> None:
-        if await statements.touch_project(tx, project_id):
-            await recount_answers(tx, self._queue, who, project_id)
-        if "info" in values:
-            await choose_scheduler(tx, self._queue, who, project_id, values["info"].get("sched") or "default")
+    async def _complete(self, tx: Database, row: Row | None, info: Values) -> Values:
+        for part in self._parts:
+            info = await part.complete(tx, row, info)
+        return info
 
 
 def new_secret_key(secrets: Secrets, project_id: int) -> bytes:
@@ -141,7 +141,7 @@ async def sweep(db: Transactions, item: QueuedTask) -> None:
     """Takes away what a deleted project left, bite by bite."""
 
     async def bite(tx: Database) -> int:
-        gone = await change_statements.sweep_project(tx, item.arguments["project_id"])
+        gone = await statements.sweep_project(tx, item.arguments["project_id"])
         await item.progress(item.done + gone, within=tx)
         return gone
 
@@ -162,14 +162,16 @@ class PublishingState:
         return self.presenter and self.tasks
 
 
+@attrs.frozen(eq=False)
 class Projects:
     """What owners do with a project as a whole, for pages, API and command line alike."""
 
-    def __init__(
-        self, db: Transactions, notify: Callable[[int], None], passwords: Passwords, attempts: Attempts, quota: Quota
-    ) -> None:
-        self._quota = quota
-        self._db, self._notify, self._passwords, self._attempts = db, notify, passwords, attempts
+    _db: Transactions
+    _notify: Callable[[int], None]
+    _passwords: Passwords
+    _attempts: Attempts
+    _quota: Quota
+    _parts: Sequence[ProjectPart]
 
     async def page(self, short_name: str, who: Requester) -> ProjectPage:
         """The record of a project for its pages.
@@ -260,8 +262,8 @@ class Projects:
     async def readiness(self, row: ProjectPage) -> PublishingState:
         """What is missing for publishing."""
         return PublishingState(
-            presenter=questions.asks(row["info"]),
-            tasks=await task_statements.has_tasks(self._db, row["id"]),
+            presenter=asks(row["info"]),
+            tasks=await statements.has_tasks(self._db, row["id"]),
         )
 
     async def publish(self, row: ProjectPage, who: Requester) -> bool:
@@ -286,7 +288,7 @@ class Projects:
         ``imported``: how many answers came with an import, which stay when the project is published.
         """
         rights.require(who, row["roles"], OWNERS)
-        return await change_statements.count_answers_wanted(self._db, row["id"])
+        return await statements.count_answers_wanted(self._db, row["id"])
 
     async def volunteer_rule(self) -> int:
         """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
@@ -316,8 +318,10 @@ class Projects:
         PROJECT.field("info").require_size(changed, row["info"])
 
         async def work(tx: Database) -> None:
-            await guides.require_unchanged(tx, row["id"], expected)
-            completed_info = await guides.complete_info_part(tx, row["id"], row["info"], dict(info))
+            await _require_unchanged(tx, row["id"], expected)
+            completed_info = dict(info)
+            for part in self._parts:
+                completed_info = await part.complete_keys(tx, row["id"], row["info"], completed_info)
             await statements.write_info_keys(tx, row["id"], completed_info)
             if completed_info.keys() & {*GOLD_SHARES, "gold_feedback"}:
                 await statements.touch_project(tx, row["id"])  # the ledger repeats them
@@ -333,10 +337,10 @@ class Projects:
     async def _clear_trials(self, row: ProjectPage) -> None:
         """Leaves so few trial answers of a draft that one transaction can take them away."""
         project_id = row["id"]
-        while row["first_published"] is None and await change_statements.has_trials_beyond(
+        while row["first_published"] is None and await statements.has_trials_beyond(
             self._db, project_id, _TRIALS_AT_ONCE
         ):
-            await change_statements.clear_trials(self._db, project_id, _TRIALS_AT_ONCE)
+            await statements.clear_trials(self._db, project_id, _TRIALS_AT_ONCE)
 
     async def pause(self, row: ProjectPage, who: Requester) -> bool:
         """Stops handing out tasks; answers on their way still count. False when it is not published."""
@@ -391,11 +395,6 @@ class Projects:
         return row["lock_id"]
 
 
-def draft_key(word: str) -> str:
-    """The key of a draft as it is stored, for the word that stands in its link; "" for what is no such word."""
-    return f"try-{word}" if re.fullmatch(r"[0-9a-f]{32}", word) else ""
-
-
 def link_word(row: ProjectPage) -> str | None:
     """What stands in the "try it" link of a project; None when it is no draft."""
     key = row["draft_key"]
@@ -408,3 +407,13 @@ async def _category(tx: Database, category_id: int | None) -> int:
     if category_id is None or not await statements.category_exists(tx, category_id):
         raise InvalidRequestError(f"Category {category_id} does not exist.")
     return category_id
+
+
+async def _require_unchanged(tx: Database, project_id: int, expected: Mapping[str, object]) -> None:
+    """Raises ConflictError if a key of ``info`` has another value than expected. Holds the row if any is expected."""
+    if not expected:
+        return
+    await record_statements.lock_row(tx, PROJECT, project_id)
+    now = await statements.read_info(tx, project_id)
+    if any(now.get(name) != value for name, value in expected.items()):
+        raise ConflictError(_("Someone else has changed this in the meantime."), code="changed_meanwhile")

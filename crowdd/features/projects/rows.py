@@ -247,7 +247,7 @@ class ProjectAttention(TypedDict):
 
     ``import_state`` is the state of the newest import, ``broken_task`` the first of the ``n_broken`` tasks that
     volunteers skipped as broken. ``n_comments`` are those that are open. In ``n_disputed`` tasks no answer has half of the votes; they are counted up to
-    MAX_DISPUTED + 1.
+    MAX_DISPUTED + 1. ``n_failed_comparisons``: results, fields of alpha and answers to gold tasks that could not be compared.
     """
 
     import_id: int | None
@@ -260,6 +260,7 @@ class ProjectAttention(TypedDict):
     broken_task: int | None
     n_comments: int
     n_disputed: int
+    n_failed_comparisons: int
 
 
 class ProjectSettings(TypedDict):

@@ -416,7 +416,10 @@ async def read_attention(db: Database, project_id: int, failing: int, days: int)
         "     AND q.ended > clock() - %(days)s * interval '1 day') AS n_failed_work, b.n_broken, b.broken_task,"
         " (SELECT count(*) FROM task_comment c WHERE c.project_id = p.id AND NOT c.settled) AS n_comments,"
         " (SELECT count(*) FROM (SELECT FROM result r WHERE r.project_id + 0 = p.id AND r.last_version AND r.agreement < 0.3"
-        "     LIMIT %(disputed)s) r) AS n_disputed"
+        "     LIMIT %(disputed)s) r) AS n_disputed,"
+        " (SELECT count(*) FROM comparison_due d WHERE d.project_id = p.id AND d.failure IS NOT NULL)"
+        "     + (SELECT count(*) FROM alpha_expected e WHERE e.project_id = p.id AND e.failure IS NOT NULL)"
+        "     + (SELECT count(*) FROM gold_failure f WHERE f.project_id = p.id) AS n_failed_comparisons"
         "  FROM project p LEFT JOIN webhook w ON w.project_id = p.id"
         "  LEFT JOIN LATERAL (SELECT i.id, import_state(i.id) AS state FROM task_import i WHERE i.project_id = p.id ORDER BY i.id DESC LIMIT 1) i ON true"
         " CROSS JOIN LATERAL (SELECT count(*) AS n_broken, min(s.task_id) AS broken_task FROM task_skip s"
@@ -440,3 +443,51 @@ async def read_settings(db: Database, project_id: int, failing: int) -> ProjectS
         " WHERE p.id = %(id)s",
         {"id": project_id, "failing": failing},
     )
+
+
+async def has_trials_beyond(db: Database, project_id: int, maximum: int) -> bool:
+    """Whether a draft has more trial answers than so many."""
+    rows = await db.fetch(
+        "SELECT FROM task_run WHERE project_id = %(project)s AND trial ORDER BY task_id OFFSET %(maximum)s LIMIT 1",
+        {"project": project_id, "maximum": maximum},
+    )
+    return bool(rows)
+
+
+async def clear_trials(db: Database, project_id: int, maximum: int) -> int:
+    """Takes trial answers of a draft away, about so many; how many there were."""
+    row = await one(
+        db, "SELECT clear_trials(%(project)s, %(maximum)s, clock()) AS n", {"project": project_id, "maximum": maximum}
+    )
+    return int(row["n"])
+
+
+async def sweep_project(db: Database, project_id: int) -> int:
+    """Takes away a bite of what a deleted project left; 0 when nothing is left."""
+    return int((await one(db, "SELECT sweep_project(%(project)s) AS n", {"project": project_id}))["n"])
+
+
+async def count_answers_wanted(db: Database, project_id: int) -> dict[str, int]:
+    """How many answers tasks that are not taken out (``tasks``) ask for: in all, fewest and most; and how many were imported."""
+    row = await one(
+        db,
+        "SELECT count(*) AS tasks, coalesce(sum(n_answers), 0)::bigint AS answers, coalesce(min(n_answers), 0) AS fewest, coalesce(max(n_answers), 0) AS most,"
+        " (SELECT count(*) FROM task_run WHERE project_id = %(id)s AND origin IS NOT NULL) AS imported"
+        " FROM task_ledger WHERE project_id = %(id)s AND NOT retired",
+        {"id": project_id},
+    )
+    return {name: int(value) for name, value in row.items()}
+
+
+async def has_tasks(db: Database, project_id: int) -> bool:
+    """Whether the project has a task."""
+    rows = await db.fetch("SELECT FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1", {"id": project_id})
+    return bool(rows)
+
+
+async def count_ordinals(db: Database, project_id: int) -> int:
+    """How many tasks the project has had: the last ordinal."""
+    row = await one_or_none(
+        db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(project)s", {"project": project_id}
+    )
+    return int(row["n_ordinals"]) if row else 0

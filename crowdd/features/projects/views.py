@@ -1,4 +1,4 @@
-"""What pages share: the context of a project and its lock, access of administrators, and pictures left out of a text.
+"""What pages of projects share: context and lock, access of administrators, invitations, and left-out pictures.
 
 The editor and the message after saving report pictures that a text names but that are not shown.
 """
@@ -21,12 +21,12 @@ from crowdd.core.text.words import ago
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.projects.pictures import MAX_NAMED, ProjectPictures, why_left_out
 from crowdd.features.projects.projects import link_word
-from crowdd.features.projects.rows import ProjectPage
+from crowdd.features.projects.rows import Invitation, ProjectPage
 from crowdd.features.projects.serializers import person
 from crowdd.http import queries
 from crowdd.http.errors import message_of
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Redirect, Response, Titled
+from crowdd.http.responses import Message, Redirect, Response, Titled
 from crowdd.http.routing import Handler
 from crowdd.kernel.errors import ConflictError, ForbiddenError
 from crowdd.kernel.languages import _
@@ -34,6 +34,7 @@ from crowdd.kernel.values import Values
 from crowdd.kinds.blogpost import BLOGPOST
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import ADMINS, OWNERS
+from crowdd.kinds.types import iso
 
 
 class OmittedPicture(TypedDict):
@@ -261,3 +262,24 @@ def field_errors(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[
 def taken_name_errors(error: ConflictError) -> dict[str, list[str]]:
     """The mistake for a name that is in use."""
     return {"name": [message_of(error)]}
+
+
+class NewInvitation(TypedDict, total=False):
+    """The link of an invitation that was just made."""
+
+    invitation_url: str
+
+
+def invitation_link(base_url: str, short_name: str, key: str) -> str:
+    """The link of an invitation with this key."""
+    return f"{base_url.rstrip('/')}/project/{quote(short_name)}/invitation?key={key}"
+
+
+def open_until(invitation: Invitation | None) -> str | None:
+    """When an open invitation expires."""
+    return iso(invitation["expires"]) if invitation else None
+
+
+def new_link_message() -> Message:
+    """What the page with a new link says."""
+    return Message(flash=_("The invitation is ready: send the link to one person."), status="success")

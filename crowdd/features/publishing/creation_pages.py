@@ -10,7 +10,7 @@ from crowdd.core.records.records import Records
 from crowdd.features.accounts.validation import Mistakes, as_stored, check_characters, select_mistakes
 from crowdd.features.gallery.drafts import Wish, questions_for
 from crowdd.features.gallery.gallery import Gallery
-from crowdd.features.gallery.pages import GROUP_NAMES, ShownTemplate, show_template
+from crowdd.features.gallery.shown_templates import GROUP_NAMES, ShownTemplate, show_template
 from crowdd.features.gallery.template import Template
 from crowdd.features.projects import project_validation
 from crowdd.features.projects.project_validation import slug

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.features.batches.made_files import question_columns
-from crowdd.features.questions import questions
 from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.questions.validation import asks
 
 Name = Literal["ask", "tasks", "redundancy", "visibility", "try", "publish"]
 
@@ -43,9 +43,9 @@ def data_page(info: Mapping[str, object]) -> str:
 def draft_steps(project: Mapping[str, Any], n_tasks: int | None, n_task_runs: int | None) -> list[Step]:
     """The steps of a draft, in their order."""
     at = f"/project/{quote(project['short_name'])}/"
-    asks, has_tasks = questions.asks(project.get("info") or {}), bool(n_tasks)
-    ready: dict[Name, bool] = {"redundancy": has_tasks, "try": asks and has_tasks}
-    done: dict[Name, bool] = {"ask": asks, "tasks": has_tasks, "redundancy": has_tasks, "try": bool(n_task_runs)}
+    does_ask, has_tasks = asks(project.get("info") or {}), bool(n_tasks)
+    ready: dict[Name, bool] = {"redundancy": has_tasks, "try": does_ask and has_tasks}
+    done: dict[Name, bool] = {"ask": does_ask, "tasks": has_tasks, "redundancy": has_tasks, "try": bool(n_task_runs)}
     pages = {**_PAGES, "tasks": data_page(project.get("info") or {})}
     return [Step(name, at + page, ready.get(name, True), done.get(name, False)) for name, page in pages.items()]
 

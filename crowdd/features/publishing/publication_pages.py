@@ -10,9 +10,9 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.publishing import publishing
 from crowdd.features.publishing.publishing import PublishingChecks, Readiness, media_columns
+from crowdd.features.questions import presenter_contents
 from crowdd.features.tasks.sample_tasks import SampleTasks
 from crowdd.http import queries
-from crowdd.http.html import frames
 from crowdd.http.html.forms import Forms
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
@@ -68,7 +68,7 @@ class PublishingPages:
         trials = max(0, row["n_task_runs"] - wanted.pop("imported")) if row["first_published"] is None else 0
         csrf = self._forms.csrf.token(incoming)
         public = PublishPublic(**context.public, csrf=csrf, try_link=link, answers_wanted=wanted, trial_answers=trials)
-        asked = starters.asked(frames.source(row["info"], "newtask"))
+        asked = starters.asked(presenter_contents.source(row["info"], "newtask"))
         typed = incoming.query.get("volunteers", "").strip() or str(publishing.USUAL_VOLUNTEERS)
         volunteers, mistake = _volunteers(typed)
         ready = await self._checks.of(row, incoming.who, _columns(row["info"], asked), volunteers)

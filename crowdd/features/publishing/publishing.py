@@ -15,11 +15,11 @@ from crowdd.core.records import rights
 from crowdd.database.access import Database
 from crowdd.features.projects import list_statements as project_list_statements
 from crowdd.features.projects.rows import ColumnGap, ProjectPage, PublishingFacts
-from crowdd.features.questions import questions
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.questions.columns import columns_of
+from crowdd.kinds.questions.validation import asks
 from crowdd.kinds.roles import OWNERS
 
 ASSUMED_SECONDS: Final = 30
@@ -163,7 +163,7 @@ class PublishingChecks:
 def list_checks(row: ProjectPage, gaps: Sequence[ColumnGap]) -> Iterator[Check]:
     """The checks of a project; ``gaps`` are the columns that some of its tasks lack."""
     info = row["info"]
-    yield Check("presenter", "must", questions.asks(info))
+    yield Check("presenter", "must", asks(info))
     yield Check("tasks", "must", row["n_tasks"] > 0)
     if row["n_tasks"]:
         yield Check("columns", "doubt", not gaps)

@@ -1,4 +1,4 @@
-"""What the question builder needs beside the questions: checks while somebody types, previews, and effects of changes.
+"""What the question builder needs beside the questions: checks while somebody types, samples, and effects of changes.
 
 Effects are sentences about what changed questions mean for answers that exist.
 """
@@ -11,14 +11,9 @@ from typing import Any, Final, TypedDict
 
 import orjson
 
-from crowdd.core.records.listing_statements import Query, equal
-from crowdd.core.records.records import Records
 from crowdd.features.projects import starters
-from crowdd.features.projects.files import FileAccess, readdressed
 from crowdd.features.projects.projects import Projects
-from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.questions.questions import Effects, QuestionReviews, Review
-from crowdd.http.html import frames
 from crowdd.http.html.frames import api_headers
 from crowdd.http.html.rendering import locale_of
 from crowdd.http.request import Incoming
@@ -28,14 +23,11 @@ from crowdd.kernel import exact_json
 from crowdd.kernel.errors import FormError
 from crowdd.kernel.languages import NAMES, SOURCE, Languages, _, ngettext
 from crowdd.kernel.languages.cldr import NATIVE_NAMES
-from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
-from crowdd.kinds.project import PROJECT
 from crowdd.kinds.questions import MAX_BYTES, Problem
 from crowdd.kinds.questions.changes import Change, Fit
 from crowdd.kinds.questions.declarations import declarations
 from crowdd.kinds.questions.question_type import Columns
-from crowdd.kinds.task import TASK
 
 _MAX_NAMED: Final = 5  # values of choices
 
@@ -194,43 +186,6 @@ def parse_json(text: str) -> Any:
     except orjson.JSONDecodeError as error:
         sentence = _("Line %(line)s, column %(column)s: this is not JSON.", line=error.lineno, column=error.colno)
         raise FormError({"questions": [sentence]}) from None
-
-
-_SAMPLES: Final = 5
-
-
-class Preview(TypedDict):
-    """The data for the frame of the preview. ``invented`` says whether the tasks are samples."""
-
-    project: Values
-    tasks: list[Values]
-    invented: bool
-
-
-class Previews:
-    """Makes previews for the editors of presenters and questions."""
-
-    def __init__(self, records: Records, file_access: FileAccess) -> None:
-        self._records, self._file_access = records, file_access
-
-    async def of(self, who: Requester, row: ProjectPage, samples: Iterable[Values]) -> Preview:
-        """The project as presenters see it, and some tasks: its own, or samples (their ``info``) if it has none."""
-        query = Query(TASK, equal(TASK, project_id=row["id"]), limit=_SAMPLES)
-        tasks = await self._records.list(query, who)
-        invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in enumerate(samples, 1)]
-        return self._told(row, tasks, invented)
-
-    def of_task(self, row: ProjectPage, task: Values) -> Preview:
-        """The project, and one of its tasks as the requester may see it."""
-        return self._told(row, [task], [])
-
-    def _told(self, row: ProjectPage, tasks: Iterable[Values], invented: list[Values]) -> Preview:
-        shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
-        uploads = self._file_access.address(row)
-        record = frames.record(self._records.public_view(PROJECT, row), uploads)
-        if uploads is not None:
-            shown = exact_json.stored(readdressed(orjson.dumps(shown).decode(), row, uploads))
-        return Preview(project=record, tasks=shown or invented, invented=not shown)
 
 
 def samples_of_questions(document: Any) -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from crowdd.features.questions.guides import ShownTutorial
+from crowdd.http.html.bundles import families
 from crowdd.kernel.languages.content_languages import language_of
 from crowdd.kernel.values import Values
 from crowdd.kinds.questions import QUESTIONS, TYPES
@@ -45,6 +46,17 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
     )
 
 
+def render_question_data(info: Mapping[str, Any]) -> str:
+    """The questions in ``info`` of a project, for a frame that has their scripts."""
+    about = {"list": info[QUESTIONS], "version": info.get("questions_version", 1), "language": language_of(info)}
+    return f'<script type="application/json" id="questions">{_json(about, indented=False)}</script>\n'
+
+
+def families_of(info: Mapping[str, Any]) -> list[str]:
+    """The names of the families (``bundles``) whose scripts show the questions in ``info`` of a project."""
+    return [family.name for family in families(_parts(info[QUESTIONS]))]
+
+
 def _json(value: object, indented: bool) -> str:
     """JSON that ends no script element, whatever texts say."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else 0).decode().replace("<", "\\u003c")
@@ -53,6 +65,11 @@ def _json(value: object, indented: bool) -> str:
 def _modules(questions: Values) -> Iterator[str]:
     """What is imported, so that it is not found out one step after the other."""
     yield from _CORE
+    yield from _parts(questions)
+
+
+def _parts(questions: Values) -> Iterator[str]:
+    """The modules of types and media."""
     steps = questions["steps"]
     asked = [question for step in steps for question in step.get("questions", [])]
     about_marks = (each for question in asked for each in question.get("each", []))

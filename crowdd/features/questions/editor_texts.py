@@ -16,6 +16,8 @@ from crowdd.kernel.errors import FormError, InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 
+PART: Final = "questions"
+"""The part of the editor's page that has the questions; the other parts are texts."""
 MAX_ANSWERS: Final = 40
 _MAX_CHARACTERS: Final = 500
 _MAX_COLUMNS: Final = 200

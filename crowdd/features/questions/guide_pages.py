@@ -16,8 +16,9 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.questions import documents
-from crowdd.features.questions.builder_pages import Preview, Previews, samples_of_questions
+from crowdd.features.questions.builder_pages import samples_of_questions
 from crowdd.features.questions.guides import GuideReader, GuideVersions, ShownFieldGuide
+from crowdd.features.questions.previews import Preview, Previews
 from crowdd.features.questions.rows import GuideVersionSummary
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -93,20 +94,16 @@ class GuidePrivate(ProjectPrivate):
     editor: Values
 
 
+@attrs.frozen(eq=False)
 class GuideEditorPages:
     """``/project/<short_name>/tutorial/edit`` and ``/project/<short_name>/fieldguide/edit``, for owners."""
 
-    def __init__(
-        self,
-        projects: Projects,
-        versions: GuideVersions,
-        guides: GuideReader,
-        previews: Previews,
-        forms: Forms,
-        views: ProjectViews,
-    ) -> None:
-        self._projects, self._versions, self._guides = projects, versions, guides
-        self._previews, self._forms, self._views = previews, forms, views
+    _projects: Projects
+    _versions: GuideVersions
+    _guides: GuideReader
+    _previews: Previews
+    _forms: Forms
+    _views: ProjectViews
 
     def routes(self) -> Iterator[Route]:
         for editor in _EDITORS:

@@ -5,7 +5,7 @@ A reader gets each text in one language, with Markdown as HTML.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, NotRequired, TypedDict
 
 from markupsafe import Markup
@@ -13,11 +13,12 @@ from markupsafe import Markup
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
 from crowdd.core.text.rendered_text import Laid, Prose
-from crowdd.database.access import Database
+from crowdd.database.access import Database, Row
 from crowdd.features.projects import statements as project_statements
+from crowdd.features.projects.parts import ProjectPart
 from crowdd.features.questions import questions, statements
 from crowdd.features.questions.rows import GuideVersion, GuideVersionSummary
-from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError
+from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.languages.content_languages import direction_of, language_of
 from crowdd.kernel.requester import Requester
@@ -202,58 +203,45 @@ def _all(text: object) -> Iterator[str]:
     yield from text.values() if isinstance(text, dict) else [str(text)]
 
 
-def complete_new_info(info: Values) -> Values:
-    """``info`` of a new project with what follows from its questions and guides. Raises InvalidValueError."""
-    completed = questions.complete_questions({}, info)
-    for guide in GUIDES:
-        completed = _without_version(guide, completed)
-        if completed.get(guide.name) is not None:
-            _require_usable(guide, completed[guide.name])
-            completed[guide.version_key] = 1
+class QuestionsPart(ProjectPart):
+    """What follows from the questions and guides of a project; new versions of both are kept."""
+
+    async def complete(self, tx: Database, row: Row | None, info: Values) -> Values:
+        before = {} if row is None else row["info"]
+        completed = questions.complete_questions(before, info)
+        for guide in GUIDES:
+            if row is None:
+                completed = _first_numbered(guide, completed)
+            else:
+                completed = await _numbered(tx, row["id"], guide, before, completed)
+        return completed
+
+    async def complete_keys(self, tx: Database, project_id: int, stored: Values, keys: Values) -> Values:
+        changed = [guide for guide in GUIDES if guide.name in keys]
+        for guide in GUIDES:
+            keys = _without_version(guide, keys)
+        completed_keys = await questions.complete_questions_part(tx, project_id, stored, keys)
+        if not changed:
+            return completed_keys
+        await record_statements.lock_row(tx, PROJECT, project_id)
+        before = await project_statements.read_info(tx, project_id)
+        for guide in changed:
+            completed_keys = await _numbered(tx, project_id, guide, before, completed_keys)
+        return completed_keys
+
+    async def made(self, tx: Database, who: Requester, project_id: int, values: Values) -> None:
+        for guide in GUIDES:
+            if values["info"].get(guide.name) is not None:
+                await statements.insert_guide_version(tx, project_id, guide.name, values["info"][guide.name])
+
+
+def _first_numbered(guide: Guide, info: Values) -> Values:
+    """``info`` of a new project with the number of the first version of a guide. Raises InvalidValueError."""
+    completed = _without_version(guide, info)
+    if completed.get(guide.name) is not None:
+        _require_usable(guide, completed[guide.name])
+        completed[guide.version_key] = 1
     return completed
-
-
-async def keep_first_versions(tx: Database, project_id: int, info: Values) -> None:
-    """Keeps the first versions of a new project."""
-    for guide in GUIDES:
-        if info.get(guide.name) is not None:
-            await statements.insert_guide_version(tx, project_id, guide.name, info[guide.name])
-
-
-async def complete_info(tx: Database, project_id: int, before: Values, info: Values) -> Values:
-    """``info`` with what follows from its questions and guides; their new versions are kept.
-
-    ``before`` is ``info`` as it is stored. The caller holds the row. Raises InvalidValueError.
-    """
-    completed = questions.complete_questions(before, info)
-    for guide in GUIDES:
-        completed = await _numbered(tx, project_id, guide, before, completed)
-    return completed
-
-
-async def complete_info_part(tx: Database, project_id: int, stored: Values, part: Values) -> Values:
-    """The same for some keys of ``info``. ``stored`` is ``info`` as it was read before the transaction."""
-    changed = [guide for guide in GUIDES if guide.name in part]
-    for guide in GUIDES:
-        part = _without_version(guide, part)
-    completed_part = await questions.complete_questions_part(tx, project_id, stored, part)
-    if not changed:
-        return completed_part
-    await record_statements.lock_row(tx, PROJECT, project_id)
-    before = await project_statements.read_info(tx, project_id)
-    for guide in changed:
-        completed_part = await _numbered(tx, project_id, guide, before, completed_part)
-    return completed_part
-
-
-async def require_unchanged(tx: Database, project_id: int, expected: Mapping[str, object]) -> None:
-    """Raises ConflictError if a key of ``info`` has another value than expected. Holds the row if any is expected."""
-    if not expected:
-        return
-    await record_statements.lock_row(tx, PROJECT, project_id)
-    now = await project_statements.read_info(tx, project_id)
-    if any(now.get(name) != value for name, value in expected.items()):
-        raise ConflictError(_("Someone else has changed this in the meantime."), code="changed_meanwhile")
 
 
 async def _numbered(tx: Database, project_id: int, guide: Guide, before: Values, info: Values) -> Values:

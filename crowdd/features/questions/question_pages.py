@@ -11,14 +11,9 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews
 from crowdd.features.questions import documents, editor_texts, questions
-from crowdd.features.questions.builder_pages import (
-    Builder,
-    FoundProblem,
-    Preview,
-    Previews,
-    parse_json,
-    samples_of_questions,
-)
+from crowdd.features.questions.builder_pages import Builder, FoundProblem, parse_json, samples_of_questions
+from crowdd.features.questions.editor_texts import PART
+from crowdd.features.questions.previews import Preview, Previews
 from crowdd.features.questions.questions import NOTHING_FOUND, Review
 from crowdd.features.questions.rows import QuestionVersion
 from crowdd.http.errors import message_of
@@ -34,7 +29,6 @@ from crowdd.kernel.values import Values
 from crowdd.kinds import questions as kind_questions
 from crowdd.kinds.questions import QUESTIONS, Problem
 
-PART: Final = "questions"
 _FIRST: Final[dict[str, Any]] = {
     "version": 1,
     "steps": [
@@ -208,11 +202,6 @@ class QuestionsEditor:
 def path_of(short_name: str) -> str:
     """The address of this editor."""
     return f"/project/{quote(short_name)}/tasks/taskpresentereditor?part={PART}"
-
-
-def is_asked(row: ProjectPage) -> bool:
-    """Whether volunteers of a project see its questions."""
-    return not row["info"].get("task_presenter") and row["info"].get(QUESTIONS) is not None
 
 
 def _text(document: object) -> str:

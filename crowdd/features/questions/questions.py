@@ -166,11 +166,6 @@ def shown_info(info: Values) -> Values:
     return {name: info.get(name) for name in (QUESTIONS, "questions_version", "task_presenter")}
 
 
-def asks(info: Values) -> bool:
-    """Whether volunteers have something to see: a presenter, or questions."""
-    return bool(info.get("task_presenter")) or info.get(QUESTIONS) is not None
-
-
 def _require_usable(document: object) -> None:
     problems = questions.validate(document)
     if not problems:

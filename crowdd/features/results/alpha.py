@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from typing import Final, TypedDict
 
+import attrs
+
 from crowdd.database.access import Database
 from crowdd.features.results import alpha_sums, outcome_statements
-from crowdd.features.results.outcome_statements import Drawn
+from crowdd.features.results.outcome_statements import Drawn, Expected
 from crowdd.kinds.answers import AnswerField
 
 RELIABLE: Final = 0.8
@@ -23,7 +25,7 @@ class Alpha(TypedDict):
     """Krippendorff's ``alpha`` of a field: 1 for perfect agreement, 0 for chance. ``tasks`` have two answers or more.
 
     None without such tasks, where all answers are the same (chance cannot be told from agreement), and where chance is
-    still to be measured.
+    still to be measured (``pending``). ``failure``: why it could not be.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Alpha(TypedDict):
     alpha: float | None
     tasks: int
     answers: int
+    pending: bool
+    failure: str | None
 
 
 def alpha_of(field: AnswerField, sums: Sums, expected: float | None) -> float | None:
@@ -63,39 +67,60 @@ async def of_project(db: Database, project_id: int, fields: Sequence[AnswerField
     amounts: dict[int, dict[str, Decimal]] = {}
     for row in await outcome_statements.list_alpha_sums(db, project_id):
         amounts.setdefault(row["field"], {})[row["part"]] = row["amount"]
-    measured = (
-        {row["field"]: row["expected"] for row in await outcome_statements.list_expected_disagreements(db, project_id)}
-        if amounts
-        else {}
-    )
+    measured = await _measured(db, project_id) if amounts else {}
     return [_alpha(field, amounts.get(nth, {}), measured.get(nth)) for nth, field in enumerate(fields, 1)]
 
 
-def _alpha(field: AnswerField, sums: Sums, expected: float | None) -> Alpha:
+async def _measured(db: Database, project_id: int) -> dict[int, Expected]:
+    return {row["field"]: row for row in await outcome_statements.list_expected_disagreements(db, project_id)}
+
+
+def _alpha(field: AnswerField, sums: Sums, measured: Expected | None) -> Alpha:
     tasks, answers = (int(sums.get(part, 0)) for part in ("tasks", "values"))
-    return Alpha(name=field.name, type=field.type, alpha=alpha_of(field, sums, expected), tasks=tasks, answers=answers)
+    failure = measured["failure"] if measured else None
+    unmeasured = not (measured and measured["answers"]) and not alpha_sums.is_exact(field)
+    return Alpha(
+        name=field.name,
+        type=field.type,
+        alpha=alpha_of(field, sums, measured["expected"] if measured else None),
+        tasks=tasks,
+        answers=answers,
+        pending=tasks > 0 and unmeasured and failure is None,
+        failure=failure if unmeasured else None,
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ measuring
 
 
-async def due(db: Database, project_id: int) -> dict[int, Decimal]:
-    """The fields whose expected disagreement has to be measured, and how many answers they have."""
+@attrs.frozen
+class DueField:
+    """A field whose expected disagreement has to be measured; ``tries``: how often that has failed."""
+
+    answers: Decimal
+    tries: int
+
+
+async def due(db: Database, project_id: int) -> dict[int, DueField]:
+    """Those of a project, by their numbers."""
     answers = {
         row["field"]: row["amount"]
         for row in await outcome_statements.list_alpha_sums(db, project_id)
         if row["part"] == "values"
     }
-    before = (
-        {row["field"]: row["answers"] for row in await outcome_statements.list_expected_disagreements(db, project_id)}
-        if answers
-        else {}
-    )
+    before = await _measured(db, project_id) if answers else {}
     return {
-        nth: n
+        nth: DueField(n, before[nth]["tries"] if nth in before else 0)
         for nth, n in answers.items()
-        if nth not in before or not before[nth] / _GROWTH < n < before[nth] * _GROWTH
+        if nth not in before or _is_due(before[nth], n)
     }
+
+
+def _is_due(before: Expected, answers: Decimal) -> bool:
+    """Whether it failed and is to be tried again, or answers have become a tenth more or fewer."""
+    if before["failure"] is not None:
+        return not before["waits"]
+    return not before["answers"] / _GROWTH < answers < before["answers"] * _GROWTH
 
 
 async def sample(db: Database, project_id: int) -> Drawn:

@@ -35,8 +35,10 @@ def is_exact(field: AnswerField) -> bool:
     return field.type == "number" or (field.type == "label" and field.choices is not None)
 
 
-def of_values(field: AnswerField, values: Sequence[Answer]) -> dict[str, str] | None:
+def of_values(field: AnswerField, values: Sequence[Answer], distance: float | None = None) -> dict[str, str] | None:
     """The sums, as decimal numbers; None with fewer than two values, which agree with nothing.
+
+    ``distance``: the mean distance of pairs of values, if it is known already.
 
     ``observed`` is the distance of all ordered pairs / (values - 1), ``values`` and ``tasks`` count. Of numbers also
     ``sum`` and ``squares``, of choices how often each occurs.
@@ -45,7 +47,7 @@ def of_values(field: AnswerField, values: Sequence[Answer]) -> dict[str, str] | 
         values = [value for value in values if abs(value) <= _MAX_NUMBER]
     if len(values) < 2:
         return None
-    own = _numbers(values) if field.type == "number" else _others(field, values)
+    own = _numbers(values) if field.type == "number" else _others(field, values, distance)
     return {"tasks": "1", "values": str(len(values)), **{name: _written(amount) for name, amount in own.items()}}
 
 
@@ -64,7 +66,7 @@ def _numbers(values: Sequence[float]) -> dict[str, Decimal]:
     return {"observed": observed, "sum": total, "squares": squares}
 
 
-def _others(field: AnswerField, values: Sequence[Answer]) -> dict[str, Decimal]:
+def _others(field: AnswerField, values: Sequence[Answer], distance: float | None) -> dict[str, Decimal]:
     n = len(values)
     if is_exact(field):
         numbers = {key(choice): nth for nth, choice in enumerate(field.choices or (), 1)}
@@ -72,9 +74,10 @@ def _others(field: AnswerField, values: Sequence[Answer]) -> dict[str, Decimal]:
         equal = sum(count * count for count in counts.values())
         classes = {f"{CLASS}{nth}": Decimal(count) for nth, count in sorted(counts.items())}
         return {"observed": EXACT.divide(Decimal(n * n - equal), Decimal(n - 1)), **classes}
-    distances = distances_of(field, values[:MAX_PAIRED])
-    mean = sum(distances) / len(distances)
-    return {"observed": Decimal(mean * n)}
+    if distance is None:
+        distances = distances_of(field, values[:MAX_PAIRED])
+        distance = sum(distances) / len(distances)
+    return {"observed": Decimal(distance * n)}
 
 
 def distances_of(field: AnswerField, values: Sequence[Answer]) -> list[float]:

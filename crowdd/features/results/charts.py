@@ -12,9 +12,9 @@ from typing import Any, TypedDict
 import attrs
 
 from crowdd.database.access import Database
+from crowdd.features.projects import statements as project_statements
 from crowdd.features.results import statements
 from crowdd.features.results.rows import BinnedAnswer, PlaceBin, TimeBin
-from crowdd.features.tasks import list_statements as task_list_statements
 from crowdd.kernel.values import Values
 
 _LATITUDE = ("latitude", "lat", "decimallatitude", "gps_latitude", "breite", "breitengrad", "latitud")
@@ -168,7 +168,7 @@ async def charts_of(
     axes = recognise_axes((task["task_info"] for task in examples), roles)
     if axes.place is None and axes.date is None:
         return None
-    ordinals = await task_list_statements.count_ordinals(db, project_id)
+    ordinals = await project_statements.count_ordinals(db, project_id)
     latitude, longitude = (axes.place.latitude, axes.place.longitude) if axes.place else ("", "")
     bins = await statements.count_bins(db, project_id, ordinals, latitude, longitude, axes.date or "", owns=owns)
     places, times = bins["places"], bins["times"]

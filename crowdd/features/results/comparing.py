@@ -1,7 +1,7 @@
 """What comparing answers needs for all types: sets of choices, clusters of marks, outlines of areas, and the outcome.
 
-Marks of several people that mean the same are found by DBSCAN (Ester et al. 1996), in which each person counts once.
-The outline is that of the largest connected part of a drawn area.
+Marks of several people that mean the same are found by matching person by person, so that two marks of one person never
+mean the same. The outline is that of the largest connected part of a drawn area.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 import attrs
 
+from crowdd.features.results.geometry import best_pairs
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import key
 
@@ -34,7 +35,7 @@ _AROUND: Final = ((-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (
 
 def outline(image: Image.Image) -> list[Pixel]:
     """The corners of the largest part whose pixels are not 0; holes in it are left out. The image has such pixels."""
-    edge = _traced(_largest(image))
+    edge = _traced(_Part.largest(image))
     if len(edge) < 3:
         return _square(edge)
     far = max(range(len(edge)), key=lambda nth: math.dist(edge[0], edge[nth]))
@@ -48,35 +49,49 @@ def _square(pixels: Sequence[Pixel]) -> list[Pixel]:
     return [(left, top), (right + 1, top), (right + 1, bottom + 1), (left, bottom + 1)]
 
 
-def _largest(image: Image.Image) -> set[Pixel]:
-    """The pixels of the largest connected part, found by runs of pixels in rows."""
-    width, height = image.size
-    data, above, parts = image.tobytes(), list[tuple[int, int, int]](), list[list[tuple[int, int, int]]]()
-    place: list[int] = []
+@attrs.frozen
+class _Part:
+    """A connected part of an image: a byte for each pixel, 0 outside, with a column and a row of them around it."""
 
-    def root(nth: int) -> int:
-        while place[nth] != nth:
-            place[nth] = nth = place[place[nth]]
-        return nth
+    first: Pixel  # the uppermost, of these the left one
+    width: int  # of a row of ``inside``
+    inside: bytearray
 
-    for row in range(height):
-        here = []
-        for start, end in _runs(data[row * width : (row + 1) * width]):
-            touching = {root(part) for left, right, part in above if left <= end and start <= right}
-            part = min(touching, default=len(place))
-            if part == len(place):
-                place.append(part)
-                parts.append([])
-            for other in touching:
-                place[other] = part
-            parts[part].append((row, start, end))
-            here.append((start, end, part))
-        above = here
-    whole: dict[int, list[tuple[int, int, int]]] = {}
-    for nth, runs in enumerate(parts):
-        whole.setdefault(root(nth), []).extend(runs)
-    largest = max(whole.values(), key=lambda runs: sum(end - start for _, start, end in runs))
-    return {(column, row) for row, start, end in largest for column in range(start, end)}
+    @classmethod
+    def largest(cls, image: Image.Image) -> _Part:
+        """The one with the most pixels, found by runs of pixels in rows."""
+        width, height = image.size
+        data, above, parts = image.tobytes(), list[tuple[int, int, int]](), list[list[tuple[int, int, int]]]()
+        place: list[int] = []
+
+        def root(nth: int) -> int:
+            while place[nth] != nth:
+                place[nth] = nth = place[place[nth]]
+            return nth
+
+        for row in range(height):
+            here = []
+            for start, end in _runs(data[row * width : (row + 1) * width]):
+                touching = {root(part) for left, right, part in above if left <= end and start <= right}
+                part = min(touching, default=len(place))
+                if part == len(place):
+                    place.append(part)
+                    parts.append([])
+                for other in touching:
+                    place[other] = part
+                parts[part].append((row, start, end))
+                here.append((start, end, part))
+            above = here
+        whole: dict[int, list[tuple[int, int, int]]] = {}
+        for nth, runs in enumerate(parts):
+            whole.setdefault(root(nth), []).extend(runs)
+        largest = max(whole.values(), key=lambda runs: sum(end - start for _, start, end in runs))
+        inside = bytearray((width + 2) * (height + 2))
+        for row, start, end in largest:
+            at = (row + 1) * (width + 2) + 1
+            inside[at + start : at + end] = b"\1" * (end - start)
+        row, start, _ = min(largest)
+        return cls((start, row), width + 2, inside)
 
 
 def _runs(row: bytes) -> list[tuple[int, int]]:
@@ -90,26 +105,29 @@ def _runs(row: bytes) -> list[tuple[int, int]]:
     return runs
 
 
-def _traced(pixels: set[Pixel]) -> list[Pixel]:
+def _traced(part: _Part) -> list[Pixel]:
     """The pixels at the edge, one after the other (Moore's tracing, with Jacob's stopping rule)."""
-    first = min(pixels, key=lambda pixel: (pixel[1], pixel[0]))
-    edge, at, came_from = [first], first, 0
+    width, inside = part.width, part.inside
+    steps = [row * width + column for column, row in _AROUND]
+    first = at = (part.first[1] + 1) * width + part.first[0] + 1
+    edge, came_from = [first], 0
     begun = None
     while True:
         for turn in range(1, 9):
             direction = (came_from + turn) % 8
-            step = (at[0] + _AROUND[direction][0], at[1] + _AROUND[direction][1])
-            if step in pixels:
+            if inside[at + steps[direction]]:
                 break
         else:
-            return edge
+            break
         if (at, direction) == begun:
-            return edge[:-1]
+            edge.pop()
+            break
         begun = begun or (at, direction)
-        before = _AROUND[(direction - 1) % 8]
-        background = (at[0] + before[0] - step[0], at[1] + before[1] - step[1])
-        at, came_from = step, _AROUND.index(background)
+        background = at + steps[(direction - 1) % 8]
+        at += steps[direction]
+        came_from = steps.index(background - at)
         edge.append(at)
+    return [(nth % width - 1, nth // width - 1) for nth in edge]
 
 
 def _simplified(line: Sequence[Pixel]) -> list[Pixel]:
@@ -119,19 +137,22 @@ def _simplified(line: Sequence[Pixel]) -> list[Pixel]:
         start, end = waiting.pop()
         if end - start < 2:
             continue
-        nth = max(range(start + 1, end), key=lambda at: _beside(line[at], line[start], line[end]))
-        if _beside(line[nth], line[start], line[end]) > _TOLERANCE:
+        beside = _beside(line[start + 1 : end], line[start], line[end])
+        farthest = max(beside)
+        if farthest > _TOLERANCE:
+            nth = start + 1 + beside.index(farthest)
             indices.add(nth)
             waiting += [(start, nth), (nth, end)]
     return [line[nth] for nth in sorted(indices)]
 
 
-def _beside(point: Pixel, start: Pixel, end: Pixel) -> float:
-    """How far a point is from the line between two others."""
-    long = math.dist(start, end)
+def _beside(points: Sequence[Pixel], start: Pixel, end: Pixel) -> list[float]:
+    """How far points are from the line between two others."""
+    (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
+    long = math.hypot(dx, dy)
     if not long:
-        return math.dist(point, start)
-    return abs((end[0] - start[0]) * (start[1] - point[1]) - (start[0] - point[0]) * (end[1] - start[1])) / long
+        return [math.dist(point, start) for point in points]
+    return [abs(dx * (y - row) - (x - column) * dy) / long for column, row in points]
 
 
 Answer: TypeAlias = Any
@@ -167,9 +188,15 @@ def mean(values: Iterable[float], empty: float = 1.0) -> float:
     return sum(numbers) / len(numbers) if numbers else empty
 
 
+def pair_distances(values: Sequence[T], distance: Callable[[T, T], float]) -> dict[tuple[int, int], float]:
+    """How far the values of each pair are apart, by their numbers."""
+    pairs = combinations(range(min(len(values), MAX_PAIRED)), 2)
+    return {(one, other): distance(values[one], values[other]) for one, other in pairs}
+
+
 def agreement(values: Sequence[T], distance: Callable[[T, T], float]) -> float:
     """1 - the mean distance of pairs."""
-    return 1 - mean((distance(one, other) for one, other in combinations(values[:MAX_PAIRED], 2)), 0.0)
+    return 1 - mean(pair_distances(values, distance).values(), 0.0)
 
 
 def short(number: float) -> float:
@@ -208,7 +235,10 @@ class Mark(Generic[P]):
 
 @attrs.frozen
 class Cluster(Generic[P]):
-    """Marks that mean the same, one of each of ``people``: where it is, and the label that most of them give it."""
+    """Marks that mean the same, one of each person: where it is, and the label that most of them give it, if any.
+
+    ``people`` have made it and say the same of it: where labels are disputed, those who give the most frequent one.
+    """
 
     place: P
     label: str
@@ -225,43 +255,91 @@ def label_mark(mark: Values, label: str) -> Values:
     return {**mark, "label": json.loads(label)} if label else mark
 
 
-def find_clusters(marks: Sequence[Mark[P]], near: Sequence[Sequence[int]], n_people: int) -> list[Cluster[P]]:
-    """Clusters of at least half of the people, and of two.
+Near = Sequence[Mapping[int, float]]
+"""For each mark those near it, with how alike both are: above 0, 1 for equal ones."""
 
-    ``near`` has for each mark the marks within eps of it, itself included.
+
+def find_clusters(marks: Sequence[Mark[P]], near: Near, people: Sequence[int]) -> list[Cluster[P]]:
+    """Clusters of at least half of the ``people``, and of two, in the order of their first marks.
+
+    The marks of one person after the other, in the order of ``people``, join what others have marked, as well as they
+    fit together (``best_pairs``): a mark fits a cluster if it is near half of its marks. A mark that fits none begins
+    one. Then each person is matched again to the clusters that are large enough, so that little depends on the order.
     """
-    needed = max(2, -(-n_people // 2))
-    cores = {nth for nth, others in enumerate(near) if len({marks[other].person for other in others}) >= needed}
-    groups, seen = [], set[int]()
-    for nth in range(len(marks)):
-        if nth in cores and nth not in seen:
-            members = _reached(nth, near, cores, seen)
-            groups.append(_cluster([marks[each] for each in members]))
-    return groups
+    clusters = _Clusters(near)
+    own: dict[int, list[int]] = {person: [] for person in people}
+    for nth, mark in enumerate(marks):
+        own[mark.person].append(nth)
+    for person in people:
+        for nth in clusters.join(own[person]):
+            clusters.begin(nth)
+    needed = max(2, -(-len(people) // 2))
+    clusters.keep(needed)
+    for person in people:
+        clusters.leave(own[person])
+        clusters.join(own[person])
+    clusters.keep(needed)
+    return [_cluster([marks[nth] for nth in sorted(members)]) for members in sorted(clusters.members, key=min)]
 
 
-def _reached(first: int, near: Sequence[Sequence[int]], cores: set[int], seen: set[int]) -> list[int]:
-    members, waiting = [], [first]
-    seen.add(first)
-    while waiting:
-        nth = waiting.pop()
-        members.append(nth)
-        for other in near[nth] if nth in cores else ():
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return sorted(members)
+@attrs.define
+class _Clusters:
+    """Marks by their numbers, in clusters."""
+
+    near: Near
+    members: list[set[int]] = attrs.Factory(list)
+    _of_mark: dict[int, int] = attrs.Factory(dict)
+
+    def join(self, marks: Sequence[int]) -> list[int]:
+        """Has the marks of one person join clusters, at most one each; those that fit none."""
+        weights = {(nth, cluster): alike for nth in marks for cluster, alike in self._fitting(nth)}
+        matched = best_pairs(weights)
+        for nth, cluster in matched:
+            self._put(nth, cluster)
+        joined = {nth for nth, _ in matched}
+        return [nth for nth in marks if nth not in joined]
+
+    def begin(self, nth: int) -> None:
+        """Makes a mark a cluster of its own."""
+        self.members.append(set())
+        self._put(nth, len(self.members) - 1)
+
+    def leave(self, marks: Sequence[int]) -> None:
+        """Takes marks out of their clusters."""
+        for nth in marks:
+            if nth in self._of_mark:
+                self.members[self._of_mark.pop(nth)].remove(nth)
+
+    def keep(self, needed: int) -> None:
+        """Forgets the clusters with fewer marks."""
+        large = [members for members in self.members if len(members) >= needed]
+        self.members, self._of_mark = [], {}
+        for members in large:
+            self.members.append(set())
+            for nth in members:
+                self._put(nth, len(self.members) - 1)
+
+    def _put(self, nth: int, cluster: int) -> None:
+        self.members[cluster].add(nth)
+        self._of_mark[nth] = cluster
+
+    def _fitting(self, nth: int) -> list[tuple[int, float]]:
+        """The clusters that a mark is near to half of, each with the mean of how alike it is to their marks."""
+        sums: dict[int, list[float]] = {}
+        for other, alike in self.near[nth].items():
+            if other in self._of_mark:
+                sums.setdefault(self._of_mark[other], []).append(alike)
+        return [
+            (cluster, sum(each) / len(self.members[cluster]))
+            for cluster, each in sums.items()
+            if 2 * len(each) >= len(self.members[cluster])
+        ]
 
 
 def _cluster(members: Sequence[Mark[P]]) -> Cluster[P]:
-    """One mark of each person: of several the nearest to the middle of all."""
-    middle = _middle([mark.place for mark in members])
-    chosen: dict[int, Mark[P]] = {}
-    for mark in sorted(members, key=lambda mark: sum(abs(a - b) for a, b in zip(mark.place, middle, strict=True))):
-        chosen.setdefault(mark.person, mark)
-    labels = Counter(mark.label for mark in chosen.values()).most_common(2)
+    labels = Counter(mark.label for mark in members).most_common(2)
     tied = len(labels) > 1 and labels[0][1] == labels[1][1]
-    return Cluster(_middle([mark.place for mark in chosen.values()]), "" if tied else labels[0][0], len(chosen))
+    return Cluster(_middle([mark.place for mark in members]), "" if tied else labels[0][0], labels[0][1])
 
 
 def _middle(places: Sequence[P]) -> P:
@@ -270,24 +348,38 @@ def _middle(places: Sequence[P]) -> P:
 
 
 def find_near_marks(
-    marks: Sequence[Mark[P]], reach: Callable[[P], float], are_near: Callable[[P, P], bool]
-) -> list[list[int]]:
-    """For each mark those near it. ``reach``: no mark whose place begins right of it is near."""
+    marks: Sequence[Mark[P]], reach: Callable[[P], float], alike: Callable[[P, P], float]
+) -> list[dict[int, float]]:
+    """For each mark those of others near it, with how ``alike`` both are (0: they are not near).
+
+    ``reach``: no mark whose place begins right of it is near one that begins further left.
+    """
     order = sorted(range(len(marks)), key=lambda nth: marks[nth].place[0])
-    near = [[nth] for nth in range(len(marks))]
+    near: list[dict[int, float]] = [{} for _ in marks]
     for at, nth in enumerate(order):
-        end = reach(marks[nth].place)
+        mark = marks[nth]
+        end = reach(mark.place)
         for other in order[at + 1 :]:
-            if marks[other].place[0] > end:
+            beside = marks[other]
+            if beside.place[0] > end:
                 break
-            if are_near(marks[nth].place, marks[other].place):
-                near[nth].append(other)
-                near[other].append(nth)
+            if beside.person != mark.person and (likeness := alike(mark.place, beside.place)) > 0:
+                near[nth][other] = near[other][nth] = likeness
     return near
 
 
+def nearest_first(values: Sequence[T], distances: Mapping[tuple[int, int], float]) -> list[int]:
+    """The numbers of the values, the nearest to all others first; of several, those that were given first."""
+    sums = [0.0] * len(values)
+    for (one, other), apart in distances.items():
+        sums[one] += apart
+        sums[other] += apart
+    compared = min(len(values), MAX_PAIRED)
+    return [*sorted(range(compared), key=sums.__getitem__), *range(compared, len(values))]
+
+
 def measure_confidence(marks: Sequence[Cluster[P]], counts: Sequence[int]) -> float:
-    """The mean share of the people who made each mark; without any mark, the share of those who made none."""
+    """The mean share of the people who made each mark and agree about its label; without any, of those without."""
     if not marks:
         return sum(not count for count in counts) / len(counts)
     return mean(cluster.people / len(counts) for cluster in marks)

@@ -1,15 +1,16 @@
 """Compare marks on pictures: points, boxes and polygons.
 
-Points and boxes count when at least half of the people have them: a point in the middle of theirs, each side of a box
-in the middle of theirs. An area is what at least half of the people cover, on a raster, and its outline.
+Points and boxes count when at least half of the people have them, and two: a point in the middle of theirs, each side
+of a box in the middle of theirs. An area is what more than half of the people cover, on a raster, and its outline.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Final, TypeVar
 
 from crowdd.features.results import comparing
 from crowdd.features.results.comparing import Answer, Compared, agreement, mean, outline, short
@@ -20,15 +21,16 @@ from crowdd.features.results.geometry import (
     area_iou,
     best_pairs,
     box_iou,
-    covered_by_half,
+    covered_by,
     f1,
-    n_pixels,
     pixel_iou,
 )
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField
 
+P = TypeVar("P", bound=tuple[float, ...])
 _SHARE: Final = 0.02  # of the diagonal
+_JUST: Final = 1e-9  # how alike points are that are just within reach
 Points = list[tuple[Point, str]]
 
 
@@ -72,20 +74,37 @@ def compare_points(field: AnswerField, values: Sequence[Answer]) -> Compared:
     if len(answers) < 2:
         return Compared(1, True, values[0], 1.0, 1.0) if answers else Compared(0)
     within = measure_reach(field, answers)
-    made = comparing.list_marks(answers)
-    near = comparing.find_near_marks(
-        made, lambda at: at[0] + within, lambda one, other: math.dist(one, other) <= within
+
+    def alike(one: Point, other: Point) -> float:
+        apart = math.dist(one, other)
+        return 1 - apart / within + _JUST if within and apart <= within else float(one == other)
+
+    return _compare_marks(
+        answers,
+        partial(point_distance, within=within),
+        lambda at: at[0] + within,
+        alike,
+        lambda at: {"x": short(at[0]), "y": short(at[1])},
     )
-    point_clusters = comparing.find_clusters(made, near, len(answers))
+
+
+def _compare_marks(
+    answers: Sequence[list[tuple[P, str]]],
+    distance: Callable[[list[tuple[P, str]], list[tuple[P, str]]], float],
+    reach: Callable[[P], float],
+    alike: Callable[[P, P], float],
+    written: Callable[[P], Values],
+) -> Compared:
+    made = comparing.list_marks(answers)
+    distances = comparing.pair_distances(answers, distance)
+    people = comparing.nearest_first(answers, distances)
+    clusters = comparing.find_clusters(made, comparing.find_near_marks(made, reach, alike), people)
     return Compared(
         n=len(answers),
         won=True,
-        value=[
-            comparing.label_mark({"x": short(one.place[0]), "y": short(one.place[1])}, one.label)
-            for one in point_clusters
-        ],
-        agreement=agreement(answers, lambda one, other: point_distance(one, other, within)),
-        confidence=comparing.measure_confidence(point_clusters, list(map(len, answers))),
+        value=[comparing.label_mark(written(one.place), one.label) for one in clusters],
+        agreement=1 - mean(distances.values(), 0.0),
+        confidence=comparing.measure_confidence(clusters, list(map(len, answers))),
     )
 
 
@@ -107,15 +126,24 @@ def _box(one: Values) -> Box:
 
 def box_distance(one: Boxes, other: Boxes) -> float:
     """1 - the mean IoU of the boxes after matching; one without a partner of its label has 0."""
-    weights = {
-        (i, j): iou
-        for i, (box, label) in enumerate(one)
-        for j, (beside, named) in enumerate(other)
-        if label == named and (iou := box_iou(box, beside)) > 0
-    }
+    weights = _overlapping(one, other)
     pairs = best_pairs(weights)
     n = len(one) + len(other) - len(pairs)
     return 1 - sum(weights[pair] for pair in pairs) / n if n else 0.0
+
+
+def _overlapping(one: Boxes, other: Boxes) -> dict[tuple[int, int], float]:
+    """The IoU of boxes of the same label, where it is not 0. Only boxes that begin near each other are looked at."""
+    order = sorted((box[0], j) for j, (box, _) in enumerate(other))
+    widest = max((box[2] - box[0] for box, _ in other), default=0.0)
+    overlapping = {}
+    for i, (box, label) in enumerate(one):
+        first, last = bisect_left(order, (box[0] - widest,)), bisect_right(order, (box[2], len(other)))
+        for _left, j in order[first:last]:
+            beside, named = other[j]
+            if beside[1] <= box[3] and box[1] <= beside[3] and label == named and (iou := box_iou(box, beside)) > 0:
+                overlapping[i, j] = iou
+    return overlapping
 
 
 def compare_boxes(field: AnswerField, values: Sequence[Answer]) -> Compared:
@@ -123,16 +151,15 @@ def compare_boxes(field: AnswerField, values: Sequence[Answer]) -> Compared:
     answers = [read_boxes(value) for value in values]
     if len(answers) < 2:
         return Compared(1, True, values[0], 1.0, 1.0) if answers else Compared(0)
-    made = comparing.list_marks(answers)
-    near = comparing.find_near_marks(made, lambda box: box[2], lambda one, other: box_iou(one, other) >= _MIN_IOU)
-    box_clusters = comparing.find_clusters(made, near, len(answers))
-    return Compared(
-        n=len(answers),
-        won=True,
-        value=[comparing.label_mark(_written(one.place), one.label) for one in box_clusters],
-        agreement=agreement(answers, box_distance),
-        confidence=comparing.measure_confidence(box_clusters, list(map(len, answers))),
-    )
+
+    def alike(one: Box, other: Box) -> float:
+        if one[3] < other[1] or other[3] < one[1]:
+            return 0.0
+        iou = box_iou(one, other)
+        return iou if iou >= _MIN_IOU else 0.0
+
+    # Of a box that has half of its area in common with another one, that one begins in its left half.
+    return _compare_marks(answers, box_distance, lambda box: (box[0] + box[2]) / 2, alike, _written)
 
 
 def _written(box: Box) -> dict[str, float]:
@@ -155,22 +182,27 @@ def polygon_distance(one: Sequence[Point], other: Sequence[Point]) -> float:
 
 
 def compare_polygons(field: AnswerField, values: Sequence[Answer]) -> Compared:
-    """What areas say together: nothing if no place is covered by half of them. The only answer is its own consensus."""
+    """What areas say together. The only answer is its own consensus.
+
+    Nothing if no place is covered by more than half of the people, or if no more than half of them have drawn what is
+    (an IoU of 0.5 with it): areas that differ are a dispute.
+    """
     if len(values) < 2:
         return Compared(1, True, values[0], 1.0, 1.0) if values else Compared(0)
     areas = [read_polygon(value) for value in values[:_MAX_ANSWERS]]
     raster = Raster(areas)
     drawn = [raster.drawn(area) for area in areas]
-    by_half = covered_by_half(drawn)
+    together = covered_by(drawn, len(drawn) // 2 + 1)
     agreed = agreement(drawn, lambda one, other: 1 - pixel_iou(one, other))
-    if not n_pixels(by_half):
+    shares = [pixel_iou(each, together) for each in drawn]
+    if not together.bits or 2 * sum(share >= _MIN_IOU for share in shares) <= len(drawn):
         return Compared(len(values), agreement=agreed)
     as_objects = isinstance(values[0][0], dict)
-    corners = [[*map(short, raster.place(column, row))] for column, row in outline(by_half)]
+    corners = [[*map(short, raster.place(column, row))] for column, row in outline(together.image)]
     return Compared(
         n=len(values),
         won=True,
         value=[{"x": x, "y": y} for x, y in corners] if as_objects else corners,
         agreement=agreed,
-        confidence=mean(pixel_iou(each, by_half) for each in drawn),
+        confidence=mean(shares),
     )

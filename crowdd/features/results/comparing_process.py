@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from math import comb
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import attrs
 import orjson
@@ -20,7 +21,7 @@ from crowdd.features.results.comparing import Answer, Compared
 from crowdd.kernel.concurrency.isolated import HelperProcess
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.values import Values
-from crowdd.kinds.answers import AnswerField, fits
+from crowdd.kinds.answers import AnswerField, fits, with_choices
 
 COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]]] = {
     "text": comparing_texts.compare_texts,
@@ -34,23 +35,77 @@ SINGLE: Final = frozenset({"text", "polygon"})
 """Those of them whose answers have one value."""
 
 
-def compare_task(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Answer]]], first: int | None) -> Values:
-    """``said`` and ``alpha``, as ``store_comparisons`` takes them. See ``DueComparison``."""
-    read = [read_field(field) for field in fields]
-    values = [fitting_values(field, [answer[nth] for answer in answers]) for nth, field in enumerate(read)]
-    comparisons = [
-        _with_unsaid(field, COMPARED[field.type](field, values[nth]), [answer[nth] for answer in answers]).as_json
-        if field.type in COMPARED
-        else None
-        for nth, field in enumerate(read)
-    ]
-    early = (
-        values
-        if first is None
-        else [fitting_values(field, [answer[nth] for answer in answers[:first]]) for nth, field in enumerate(read)]
-    )
-    sums = [alpha_sums.of_values(field, field_values) for field, field_values in zip(read, early, strict=True)]
-    return {"said": comparisons, "alpha": sums}
+T = TypeVar("T")
+Answers = Sequence[Sequence[Sequence[Answer]]]
+"""To a task: each has for each field [value], or [] without one."""
+
+
+class Limit(Protocol):
+    """Calls something, and may raise what comes of taking too long."""
+
+    def __call__(self, work: Callable[[], T], /) -> T:
+        """What it returns."""
+
+
+def _unlimited(work: Callable[[], T], /) -> T:
+    return work()
+
+
+def compare_task(
+    fields: Sequence[Values],
+    answers: Answers,
+    first: int | None,
+    limit: Limit = _unlimited,
+) -> Values:
+    """``said``, ``alpha`` and, if a field could not be compared, ``failure``, as ``store_comparisons`` takes them.
+
+    Each field has the whole ``limit``; one that fails harms no other. See ``DueComparison``.
+    """
+    comparisons: list[Values | None] = []
+    sums: list[Mapping[str, str] | None] = []
+    failures = []
+    for nth, declaration in enumerate(fields):
+        values = [answer[nth] for answer in answers]
+        try:
+            comparison, alpha = limit(partial(_compare_field, read_field(declaration), values, first))
+        except Exception as error:
+            comparison = alpha = None
+            failures.append(f"answer field {nth + 1} ({declaration['type']}): {describe_failure(error)}")
+        comparisons.append(comparison)
+        sums.append(alpha)
+    compared: dict[str, object] = {"said": comparisons, "alpha": sums}
+    return {**compared, "failure": "; ".join(failures)} if failures else compared
+
+
+def _compare_field(
+    field: AnswerField, answers: Sequence[Sequence[Answer]], first: int | None
+) -> tuple[Values | None, Mapping[str, str] | None]:
+    """What the answers say at a field (None: that was found out when the task was completed), and its sums of alpha."""
+    values = fitting_values(field, answers)
+    comparison, distance = None, None
+    if field.type in COMPARED:
+        valued = _compare_values(field, values)
+        comparison = _with_unsaid(field, valued, answers).as_json
+        if first is None and len(values) > 1:
+            distance = 1 - (valued.agreement or 0)
+    early = values if first is None else fitting_values(field, answers[:first])
+    return comparison, alpha_sums.of_values(field, early, distance)
+
+
+def _compare_values(field: AnswerField, values: Sequence[Answer]) -> Compared:
+    """What values say together. If all are the same, exactly that."""
+    if values and all(value == values[0] for value in values):
+        return Compared(len(values), True, values[0], 1.0, 1.0)
+    return COMPARED[field.type](field, values)
+
+
+def describe_failure(error: Exception) -> str:
+    """Why something could not be worked out."""
+    if isinstance(error, TimeoutError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "took too much memory"
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 def _with_unsaid(field: AnswerField, valued: Compared, said: Sequence[Sequence[Answer]]) -> Compared:
@@ -96,22 +151,35 @@ def read_field(declaration: Values) -> AnswerField:
 
 
 def fitting_values(field: AnswerField, values: Sequence[Sequence[Answer]]) -> list[Answer]:
-    """The values of a field that fit, of ``[value]`` or ``[]`` for each answer."""
-    return [value[0] for value in values if value and fits(field, value[0])]
+    """The values of a field that fit, of ``[value]`` or ``[]`` for each answer, with choices as they are declared."""
+    return [with_choices(field, value[0]) for value in values if value and fits(field, value[0])]
 
 
 _PAIRS: Final = 2000
 
 
-def measure_expected(fields: Sequence[Values], tasks: Sequence[Any], seed: int) -> list[float | None]:
+def measure_expected(
+    fields: Sequence[Values | None], tasks: Sequence[Answers], seed: int, limit: Limit = _unlimited
+) -> list[float | str | None]:
     """The expected disagreement of each field: the mean distance of 2,000 pairs of answers, or of all if fewer.
 
-    None where it follows from sums. The answers are those to tasks with two of them or more.
+    None of those in whose place is None, where it follows from sums, and where there are no two values. A text says why
+    it could not be worked out. Each field has the whole ``limit``. The answers are those to tasks with two or more.
     """
-    return [_measure_expected(read_field(field), nth, tasks, random.Random(seed)) for nth, field in enumerate(fields)]  # noqa: S311
+    measured: list[float | str | None] = []
+    for nth, declaration in enumerate(fields):
+        if declaration is None:
+            measured.append(None)
+            continue
+        chance = random.Random(seed)  # noqa: S311
+        try:
+            measured.append(limit(partial(_measure_expected, read_field(declaration), nth, tasks, chance)))
+        except Exception as error:
+            measured.append(describe_failure(error))
+    return measured
 
 
-def _measure_expected(field: AnswerField, nth: int, tasks: Sequence[Any], chance: random.Random) -> float | None:
+def _measure_expected(field: AnswerField, nth: int, tasks: Sequence[Answers], chance: random.Random) -> float | None:
     if alpha_sums.is_exact(field):
         return None
     by_task = (fitting_values(field, [answer[nth] for answer in answers]) for answers in tasks)
@@ -126,8 +194,22 @@ def _measure_expected(field: AnswerField, nth: int, tasks: Sequence[Any], chance
 
 
 _PROGRAM: Final = "crowdd.features.results.comparing_program"
-_SECONDS: Final = 6.0  # for each task, and so many more for the start
+SECONDS: Final = 5.0
+"""Of processor time, for each field of a task at the first try; each further try has twice as many."""
+_MAX_DOUBLED: Final = 4
+RETRY_SECONDS: Final = (30.0, 120.0)
+"""When what has failed is tried again: so long after the first failure, and after the second."""
 _START_SECONDS: Final = 30.0
+
+
+def seconds_of_try(tries: int) -> float:
+    """The processor time of what has failed so many times before."""
+    return SECONDS * 2.0 ** min(tries, _MAX_DOUBLED)
+
+
+def seconds_to_retry(tries: int) -> float | None:
+    """When what had failed so many times before and fails again is tried again; None: when its owner asks for it."""
+    return RETRY_SECONDS[tries] if tries < len(RETRY_SECONDS) else None
 
 
 def _new_process() -> HelperProcess:
@@ -136,7 +218,7 @@ def _new_process() -> HelperProcess:
 
 @attrs.frozen
 class ComparingProcess:
-    """Compares tasks: objects with ``fields``, ``answers`` (JSON) and ``first`` (``compare_task``)."""
+    """Compares tasks: objects with ``fields``, ``answers`` (JSON), ``first`` (``compare_task``) and ``seconds``."""
 
     worker_thread: WorkerThread
     _process: HelperProcess = attrs.field(factory=_new_process)
@@ -149,24 +231,29 @@ class ComparingProcess:
         others = iter(await self.worker_thread.do_soon(_quickly, quick) if quick else ())
         return [next(slow_comparisons if is_slow(task["fields"]) else others) for task in tasks]
 
-    async def expected(self, fields: Sequence[Values], tasks: Sequence[Any], seed: int) -> list[float | None]:
-        """The expected disagreement of each field (``measure_expected``); [] where it could not be worked out."""
-        if all(alpha_sums.is_exact(read_field(field)) for field in fields):
+    async def expected(
+        self, fields: Sequence[Values | None], tasks: Sequence[Answers], seed: int, seconds: float = SECONDS
+    ) -> list[float | str | None]:
+        """The expected disagreement of each field (``measure_expected``); a text: why it could not be worked out."""
+        if all(field is None or alpha_sums.is_exact(read_field(field)) for field in fields):
             return [None] * len(fields)
-        (reply,) = await self.worker_thread.do(self._said, [{"fields": fields, "tasks": tasks, "seed": seed}])
-        return list(reply.get("expected", ()))
+        question = {"fields": fields, "tasks": tasks, "seed": seed, "seconds": seconds}
+        (reply,) = await self.worker_thread.do(self._said, [question])
+        measured: list[float | str | None] = reply.get("expected") or [reply["error"]] * len(fields)
+        return measured
 
     async def judged(self, answers: Sequence[Values]) -> list[bool | str]:
         """Whether answers to gold tasks are right, or why that could not be worked out.
 
-        Each has its ``rule`` and, as JSON text, the right ``answers`` and its ``value``.
+        Each has its ``rule``, its ``seconds`` and, as JSON text, the right ``answers`` and its ``value``.
         """
         unread = [{**each, **{name: orjson.Fragment(each[name]) for name in ("answers", "value")}} for each in answers]
         replies = await self.worker_thread.do(self._said, unread) if unread else []
         return [reply["right"] if "right" in reply else str(reply["error"]) for reply in replies]
 
     def _said(self, tasks: Sequence[Values]) -> list[Values]:
-        answer, ended = self._process.ask(orjson.dumps(tasks) + b"\n", _START_SECONDS + _SECONDS * len(tasks))
+        seconds = _START_SECONDS + sum(task["seconds"] * len(task.get("fields", "1")) for task in tasks)
+        answer, ended = self._process.ask(orjson.dumps(tasks) + b"\n", seconds, of_processor=True)
         if answer:
             reply: list[Any] = orjson.loads(answer)
             return reply
@@ -187,4 +274,4 @@ def _compared(task: Values) -> Values:
     try:
         return compare_task(task["fields"], orjson.loads(task["answers"]), task["first"])
     except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"[:200]}
+        return {"error": describe_failure(error)}

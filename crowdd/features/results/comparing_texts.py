@@ -22,6 +22,7 @@ from crowdd.features.results.comparing import MAX_PAIRED, Answer, Compared, agre
 from crowdd.features.results.geometry import Span, joined, span_f1, span_iou
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField
+from crowdd.kinds.answers.fields import folded
 
 _MATCH, _DELETE, _INSERT = range(3)
 _FIRST_BAND: Final = 32
@@ -102,8 +103,9 @@ def _joined(
 
 
 def read_spans(value: Sequence[Values]) -> list[Span]:
-    """The parts of an answer, joined."""
-    return joined((float(one["start"]), float(one["end"]), comparing.label_of_mark(one)) for one in value)
+    """The parts of an answer, joined. One that ends before it begins is the same as the other way round."""
+    spans = ((float(one["start"]), float(one["end"]), comparing.label_of_mark(one)) for one in value)
+    return joined((min(start, end), max(start, end), label) for start, end, label in spans)
 
 
 def span_distance(one: Sequence[Span], other: Sequence[Span]) -> float:
@@ -127,14 +129,15 @@ def compare_spans(field: AnswerField, values: Sequence[Answer]) -> Compared:
 
 
 def _shared(answers: Sequence[list[Span]]) -> Iterator[Span]:
-    """What at least half of the answers have, in pieces."""
+    """What at least half of the answers have, and two if there are so many, in pieces."""
+    needed = min(len(answers), max(2, -(-len(answers) // 2)))
     edges = [
         (label, at, step) for answer in answers for start, end, label in answer for at, step in ((start, 1), (end, -1))
     ]
     edges.sort()
     n, before = 0, ("", 0.0)
     for label, at, step in edges:
-        if 2 * n >= len(answers) and n and before[0] == label:
+        if n >= needed and before[0] == label:
             yield before[1], at, label
         n, before = n + step, (label, at)
 
@@ -147,7 +150,7 @@ _WORD: Final = re.compile(r"\n|[^\s]+")
 
 def plain_text(text: str) -> str:
     """A text as it is compared: without differences of case, of spaces and of the form of characters (NFKC)."""
-    return " ".join(unicodedata.normalize("NFKC", text).lower().split())
+    return folded(" ".join(unicodedata.normalize("NFKC", text).split()))
 
 
 def text_distance(one: str, other: str) -> float:

@@ -18,7 +18,7 @@ class FieldConsensus(TypedDict):
     """A field with what the answers to a task say there.
 
     ``won``: they have a consensus; ``short``: its ``value`` is kept. ``answers`` were compared; with fewer than two of
-    them ``agreement`` is None. ``pending``: they are still to be compared.
+    them ``agreement`` is None. ``pending``: they are still to be compared; ``failed``: that did not succeed so far.
     """
 
     name: str
@@ -30,6 +30,7 @@ class FieldConsensus(TypedDict):
     agreement: float | None
     confidence: float | None
     pending: bool
+    failed: bool
 
 
 class FieldSummary(ResultSummary):
@@ -45,13 +46,13 @@ def by_field(fields: Sequence[AnswerField], comparison: Said) -> list[FieldConse
     first |= {"hash": 0 if comparison["won"] else None, "answers": comparison["n_compared"]}
     first |= {"agreement": comparison["agreement"], "confidence": comparison["confidence"]}
     outcomes = [None if comparison["n_compared"] is None else first, *(comparison["further"] or [])]
-    return [_consensus(field, one) for field, one in zip(fields, outcomes, strict=False)]
+    return [_consensus(field, one, comparison["failed"]) for field, one in zip(fields, outcomes, strict=False)]
 
 
 _PENDING: Final[Values] = {"hash": None, "answers": 0, "agreement": None, "confidence": None}
 
 
-def _consensus(field: AnswerField, known: Values | None) -> FieldConsensus:
+def _consensus(field: AnswerField, known: Values | None, failed: bool) -> FieldConsensus:
     one = _PENDING if known is None else known
     return {
         "name": field.name,
@@ -63,6 +64,7 @@ def _consensus(field: AnswerField, known: Values | None) -> FieldConsensus:
         "agreement": one["agreement"] if one["answers"] > 1 else None,
         "confidence": one["confidence"],
         "pending": known is None,
+        "failed": known is None and failed,
     }
 
 
@@ -72,6 +74,7 @@ def summaries_by_field(fields: Sequence[AnswerField], summaries: Sequence[Result
 
 
 _LEVEL = 0.95
+_Z = 1.959963984540054  # of the normal distribution, for 95 %
 _TINY = 1e-300
 
 
@@ -82,6 +85,12 @@ def share_interval(right: float, seen: float) -> tuple[float, float]:
     """
     a, b = right + 1, max(seen - right, 0) + 1
     return _quantile((1 - _LEVEL) / 2, a, b), _quantile((1 + _LEVEL) / 2, a, b)
+
+
+def wilson_interval(right: int, seen: int) -> tuple[float, float]:
+    """The 95 % interval of a share by Wilson (1927), by ``right`` of ``seen``, at least one."""
+    middle, half = right + _Z * _Z / 2, _Z * math.sqrt(right * (seen - right) / seen + _Z * _Z / 4)
+    return (middle - half) / (seen + _Z * _Z), (middle + half) / (seen + _Z * _Z)
 
 
 def _quantile(share: float, a: float, b: float) -> float:

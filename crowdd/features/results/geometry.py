@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
+
+import attrs
 
 from crowdd.kernel.lazy import lazy
 
@@ -52,86 +55,118 @@ def f1(matched: int, n_one: int, n_other: int) -> float:
 
 
 def best_pairs(weights: Weights) -> list[tuple[int, int]]:
-    """Pairs with the largest sum of weights, in which no mark occurs twice (Kuhn 1955, "Hungarian method")."""
-    matched_pairs = []
-    for component in _components(weights):
-        rows, columns = sorted({i for i, _ in component}), sorted({j for _, j in component})
-        swapped = len(rows) > len(columns)
-        one, other = (columns, rows) if swapped else (rows, columns)
-        table = [[weights.get((j, i) if swapped else (i, j), 0.0) for j in other] for i in one]
-        pairs = [(one[i], other[j]) for i, j in _assigned(table)]
-        matched_pairs += [(j, i) if swapped else (i, j) for i, j in pairs]
-    return [pair for pair in matched_pairs if pair in weights]
+    """Pairs with the largest sum of weights, which are above 0, in which no mark occurs twice.
+
+    By shortest augmenting paths (Jonker and Volgenant 1987) over the pairs that there are: marks are alike to few
+    others, and most are matched to the one that they are most alike.
+    """
+    rows: dict[int, list[tuple[int, float]]] = {}
+    for (i, j), weight in weights.items():
+        rows.setdefault(i, []).append((j, weight))
+    matching = _Matching(rows)
+    for i in matching.begin():
+        matching.augment(i)
+    return sorted((i, j) for j, i in matching.row_at.items())
 
 
-def _components(weights: Weights) -> Iterable[list[tuple[int, int]]]:
-    """The pairs in groups that have no mark in common. Marks are alike to few others, so groups are small."""
-    place: dict[tuple[bool, int], tuple[bool, int]] = {}
+class _Matching:
+    """Rows and columns that are matched, with the potentials of both. A row may stay alone, at no cost."""
 
-    def root(mark: tuple[bool, int]) -> tuple[bool, int]:
-        while (above := place.setdefault(mark, mark)) != mark:
-            place[mark] = mark = place.setdefault(above, above)
-        return mark
+    def __init__(self, rows: Mapping[int, Sequence[tuple[int, float]]]) -> None:
+        self._rows = rows
+        self._of_row = {i: -max(weight for _, weight in edges) for i, edges in rows.items()}
+        self._of_column: dict[int, float] = {}
+        self._column_at: dict[int, int] = {}
+        self.row_at: dict[int, int] = {}
 
-    for i, j in weights:
-        place[root((True, i))] = root((False, j))
-    groups: dict[tuple[bool, int], list[tuple[int, int]]] = {}
-    for pair in weights:
-        groups.setdefault(root((True, pair[0])), []).append(pair)
-    return groups.values()
+    def begin(self) -> list[int]:
+        """Matches each row to its best column while that is free; the other rows."""
+        left = []
+        for i, edges in self._rows.items():
+            j = max(edges, key=lambda edge: edge[1])[0]
+            if j in self.row_at:
+                left.append(i)
+            else:
+                self.row_at[j], self._column_at[i] = i, j
+        return left
 
-
-def _assigned(table: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """A column for each row, with the largest sum. There are at least as many columns as rows."""
-    n_rows, n_columns = len(table), len(table[0])
-    of_row, of_column = [0.0] * n_rows, [0.0] * (n_columns + 1)
-    row_at = [-1] * (n_columns + 1)  # the last column stands for the row that is being assigned
-    for row in range(n_rows):
-        row_at[n_columns], column = row, n_columns
-        smallest, came_from = [math.inf] * n_columns, [n_columns] * n_columns
-        seen = [False] * (n_columns + 1)
-        while row_at[column] >= 0:
-            seen[column] = True
-            i = row_at[column]
-            step, nearest = math.inf, -1
-            for j in range(n_columns):
-                if not seen[j]:
-                    left = -table[i][j] - of_row[i] - of_column[j]
-                    if left < smallest[j]:
-                        smallest[j], came_from[j] = left, column
-                    if smallest[j] < step:
-                        step, nearest = smallest[j], j
-            for j in range(n_columns + 1):
-                if seen[j]:
-                    of_row[row_at[j]] += step
-                    of_column[j] -= step
-                elif j < n_columns:
-                    smallest[j] -= step
-            column = nearest
-        while column != n_columns:
-            row_at[column], column = row_at[came_from[column]], came_from[column]
-    return [(i, j) for j, i in enumerate(row_at[:n_columns]) if i >= 0]
+    def augment(self, first: int) -> None:
+        """Matches one more row, or leaves that row alone that costs the least."""
+        apart: dict[int, float] = {}  # of columns, on the shortest way
+        came_from: dict[int, int] = {}
+        waiting: list[tuple[float, int]] = []
+        scanned = dict[int, float]()  # columns to which the shortest way is known
+        row, so_far = first, 0.0
+        alone, lowest = first, math.inf  # the row that stays alone, and what that costs
+        while True:
+            of_row = self._of_row[row]
+            if so_far - of_row < lowest:
+                alone, lowest = row, so_far - of_row
+            for j, weight in self._rows[row]:
+                if j in scanned:
+                    continue
+                cost = so_far - weight - of_row - self._of_column.get(j, 0.0)
+                if cost < apart.get(j, math.inf):
+                    apart[j], came_from[j] = cost, row
+                    heappush(waiting, (cost, j))
+            while waiting and waiting[0][1] in scanned:
+                heappop(waiting)
+            if not waiting or waiting[0][0] >= lowest:
+                end, total = self._column_at.pop(alone, None), lowest
+                break
+            so_far, column = heappop(waiting)
+            if column not in self.row_at:
+                end, total = column, so_far
+                break
+            scanned[column] = so_far
+            row = self.row_at[column]
+        self._of_row[first] += total
+        for column, way in scanned.items():
+            less = total - way
+            self._of_row[self.row_at[column]] += less
+            self._of_column[column] = self._of_column.get(column, 0.0) - less
+        while end is not None:
+            row = came_from[end]
+            self.row_at[end], self._column_at[row], end = row, end, self._column_at.get(row) if row != first else None
 
 
 # ---------------------------------------------------------------------------------------------------------------- areas
 
 
+@attrs.frozen(eq=False)
+class Drawn:
+    """An area on a raster: an image with 1 inside and 0 outside, and its pixels as the bits of a number."""
+
+    image: Image.Image
+    bits: int
+
+
+def drawn_of(image: Image.Image) -> Drawn:
+    """The area of the pixels that are not 0."""
+    return Drawn(image, int.from_bytes(image.point(_SET, "1").tobytes(), "big"))
+
+
+_SET: Final = [0, *[255] * 255]
+
+
 class Raster:
-    """A raster that covers all of these areas, each given by its corners."""
+    """A raster that covers all of these areas, each given by its corners, and no more."""
 
     def __init__(self, areas: Iterable[Sequence[Point]]) -> None:
         corners = [corner for area in areas for corner in area]
         xs, ys = [x for x, _ in corners], [y for _, y in corners]
         self._left, self._top = min(xs), min(ys)
-        self._scale = (max(max(xs) - self._left, max(ys) - self._top) or 1.0) / (RASTER - 1)
+        width, height = max(xs) - self._left, max(ys) - self._top
+        self._scale = (max(width, height) or 1.0) / (RASTER - 1)
         self._decimals = max(0, 1 - math.floor(math.log10(self._scale)))
+        self._size = (round(width / self._scale) + 1, round(height / self._scale) + 1)
 
-    def drawn(self, area: Sequence[Point]) -> Image.Image:
-        """The pixels of an area: 1 inside, 0 outside. Where it crosses itself, inside is what is encircled once."""
-        image = Image.new("L", (RASTER, RASTER))
+    def drawn(self, area: Sequence[Point]) -> Drawn:
+        """An area. Where it crosses itself, inside is what is encircled once."""
+        image = Image.new("L", self._size)
         pixels = [((x - self._left) / self._scale, (y - self._top) / self._scale) for x, y in area]
         ImageDraw.Draw(image).polygon(pixels, fill=1)
-        return image
+        return drawn_of(image)
 
     def place(self, column: int, row: int) -> Point:
         """The place of a pixel, with as many decimals as it is exact."""
@@ -139,30 +174,35 @@ class Raster:
         return round(x, self._decimals), round(y, self._decimals)
 
 
-def n_pixels(image: Image.Image) -> int:
-    """How many pixels are not 0."""
-    counts = image.histogram()
-    return sum(counts) - counts[0]
+def pixel_iou(one: Drawn, other: Drawn) -> float:
+    """Intersection over union of areas on the same raster; 1 if both are empty."""
+    either = (one.bits | other.bits).bit_count()
+    return (one.bits & other.bits).bit_count() / either if either else 1.0
 
 
-def pixel_iou(one: Image.Image, other: Image.Image) -> float:
-    """Intersection over union of drawn areas; 1 if both are empty."""
-    either = n_pixels(ImageChops.lighter(one, other))
-    return n_pixels(ImageChops.darker(one, other)) / either if either else 1.0
-
-
-def covered_by_half(drawn: Sequence[Image.Image]) -> Image.Image:
-    """The pixels that at least half of at most 255 drawn areas cover."""
-    counts = drawn[0]
-    for each in drawn[1:]:
-        counts = ImageChops.add(counts, each)
-    return counts.point([int(2 * n >= len(drawn)) for n in range(256)])
+def covered_by(areas: Sequence[Drawn], needed: int) -> Drawn:
+    """The pixels that so many of at most 255 areas cover."""
+    counts = areas[0].image
+    for each in areas[1:]:
+        counts = ImageChops.add(counts, each.image)
+    return drawn_of(counts.point([int(n >= needed) for n in range(256)]))
 
 
 def area_iou(one: Sequence[Point], other: Sequence[Point]) -> float:
     """Intersection over union of two areas, on a raster of their own."""
+    if are_apart(one, other):
+        return 0.0
     raster = Raster([one, other])
     return pixel_iou(raster.drawn(one), raster.drawn(other))
+
+
+def are_apart(one: Sequence[Point], other: Sequence[Point]) -> bool:
+    """Whether two areas lie beside each other, so that nothing has to be drawn."""
+    return any(
+        max(corner[axis] for corner in a) < min(corner[axis] for corner in b)
+        for axis in (0, 1)
+        for a, b in ((one, other), (other, one))
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------- spans

@@ -6,6 +6,7 @@ The functions are in definitions/tasks/29_comparison.sql. Answers for the expect
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import TypedDict
 
@@ -24,11 +25,39 @@ class AlphaSum(TypedDict):
 
 
 class Expected(TypedDict):
-    """The expected disagreement of a field, measured when the project had so many ``answers``; None: they are all the same."""
+    """The expected disagreement of a field, measured when the project had so many ``answers``; None: they are all the same.
+
+    ``failure``: why it could not be measured ``tries`` times; ``waits`` until it is tried again. With 0 ``answers``
+    it has never been measured.
+    """
 
     field: int
     expected: float | None
     answers: Decimal
+    failure: str | None
+    tries: int
+    waits: bool
+
+
+class FailedComparisons(TypedDict):
+    """How many results, fields of alpha and answers to gold tasks could not be compared.
+
+    ``failure``: why one of the results could not. ``again``: some of all these are tried again without being told to.
+    """
+
+    results: int
+    fields: int
+    gold: int
+    failure: str | None
+    again: bool
+
+
+@attrs.frozen
+class AlphaDue:
+    """A project whose expected disagreements are to be looked at, as they are when the row was ``read``."""
+
+    project_id: int
+    read: datetime
 
 
 @attrs.frozen
@@ -51,7 +80,8 @@ async def list_expected_disagreements(db: Database, project_id: int) -> list[Exp
     return await fetch_rows(
         db,
         Expected,
-        "SELECT field, expected, answers FROM alpha_expected WHERE project_id = %(project)s",
+        "SELECT field, expected, answers, failure, tries, failure IS NOT NULL AND coalesce(retry_at > clock(), true) AS waits"
+        " FROM alpha_expected WHERE project_id = %(project)s",
         {"project": project_id},
     )
 
@@ -76,14 +106,59 @@ async def sample_answers(db: Database, project_id: int, maximum: int) -> Drawn:
     )
 
 
-async def store_expected(db: Database, project_id: int, field: int, expected: float | None, answers: Decimal) -> None:
-    """Keeps what was measured, unless the project is gone."""
+async def store_expected(
+    db: Database,
+    project_id: int,
+    field: int,
+    answers: Decimal,
+    expected: float | None,
+    failure: str | None,
+    retry_seconds: float | None,
+) -> None:
+    """Keeps what was measured, or why it could not be and when it is tried again, unless the project is gone."""
     await db.execute(
-        "INSERT INTO alpha_expected (project_id, field, expected, answers)"
-        " SELECT id, %(field)s, %(expected)s, %(answers)s FROM project WHERE id = %(project)s"
-        " ON CONFLICT (project_id, field) DO UPDATE SET expected = excluded.expected, answers = excluded.answers",
-        {"project": project_id, "field": field, "expected": expected, "answers": answers},
+        "SELECT store_expected(%(project)s, %(field)s, %(expected)s, %(answers)s, %(failure)s,"
+        " clock() + %(seconds)s * interval '1 second')",
+        {
+            "project": project_id,
+            "field": field,
+            "expected": expected,
+            "answers": answers,
+            "failure": failure,
+            "seconds": retry_seconds,
+        },
     )
+
+
+async def list_alpha_due(db: Database) -> list[AlphaDue]:
+    """The projects whose expected disagreements are to be looked at."""
+    return await fetch_rows(
+        db, AlphaDue, "SELECT project_id, clock() AS read FROM alpha_due WHERE due <= clock() ORDER BY due"
+    )
+
+
+async def end_measuring(db: Database, due: AlphaDue) -> None:
+    """The expected disagreements of a project were looked at."""
+    await db.fetch("SELECT measured(%(project)s, %(read)s)", {"project": due.project_id, "read": due.read})
+
+
+async def count_failed(db: Database, project_id: int) -> FailedComparisons:
+    """What of a project could not be compared."""
+    return await fetch_row(
+        db,
+        FailedComparisons,
+        "SELECT c.n AS results, a.n AS fields, g.n AS gold, c.failure, coalesce(c.again, false) OR coalesce(a.again, false) OR coalesce(g.again, false) AS again"
+        " FROM (SELECT count(*)::int AS n, min(failure) AS failure, bool_or(retry_at IS NOT NULL) AS again FROM comparison_due"
+        " WHERE project_id = %(project)s AND failure IS NOT NULL) c,"
+        " (SELECT count(*)::int AS n, bool_or(retry_at IS NOT NULL) AS again FROM alpha_expected WHERE project_id = %(project)s AND failure IS NOT NULL) a,"
+        " (SELECT count(*)::int AS n, bool_or(retry_at IS NOT NULL) AS again FROM gold_failure WHERE project_id = %(project)s) g",
+        {"project": project_id},
+    )
+
+
+async def retry_failed(db: Database, project_id: int) -> int:
+    """Has all that tried again at once; how much it is."""
+    return int((await one(db, "SELECT retry_comparisons(%(project)s, clock()) AS n", {"project": project_id}))["n"])
 
 
 @attrs.frozen
@@ -92,7 +167,7 @@ class DueComparison:
 
     ``fields`` are ``project.answer_fields``. ``answers`` is a JSON array, in which an answer has ``[value]`` or ``[]`` for
     each of them: a text, because nobody knows yet what it takes to read. ``first_answers``: how many of the answers tell
-    of agreement in the project; None: all.
+    of agreement in the project; None: all. ``tries``: how often it has failed.
     """
 
     project_id: int
@@ -102,6 +177,7 @@ class DueComparison:
     fields: list[Values] | None
     first_answers: int | None
     answers: str | None
+    tries: int
 
 
 async def list_due_comparisons(db: Database, maximum: int, answers: int) -> list[DueComparison]:
@@ -109,9 +185,20 @@ async def list_due_comparisons(db: Database, maximum: int, answers: int) -> list
     return await fetch_rows(
         db,
         DueComparison,
-        "SELECT project_id, task_id, result_id, stamp, fields, first_answers, answers::text AS answers"
+        "SELECT project_id, task_id, result_id, stamp, fields, first_answers, answers::text AS answers, 0 AS tries"
         " FROM due_comparisons(%(maximum)s, %(answers)s)",
         {"maximum": maximum, "answers": answers},
+    )
+
+
+async def list_failed_comparisons(db: Database, maximum: int) -> list[DueComparison]:
+    """Those that have failed and are to be tried again, the longest due first."""
+    return await fetch_rows(
+        db,
+        DueComparison,
+        "SELECT project_id, task_id, result_id, stamp, fields, first_answers, answers::text AS answers, tries"
+        " FROM failed_comparisons(%(maximum)s, clock())",
+        {"maximum": maximum},
     )
 
 
@@ -121,13 +208,6 @@ async def store_comparisons(db: Database, comparisons: Sequence[Values]) -> list
         "SELECT DISTINCT id FROM store_comparisons(%(found)s, clock()) s (id)", {"found": as_json(comparisons)}
     )
     return [row["id"] for row in rows]
-
-
-async def give_up_comparison(db: Database, stamp: int, failure: str) -> None:
-    """Marks a task whose answers could not be compared, so that it is not tried again."""
-    await db.execute(
-        "UPDATE comparison_due SET failure = %(failure)s WHERE stamp = %(stamp)s", {"stamp": stamp, "failure": failure}
-    )
 
 
 async def fold_alpha(db: Database, maximum: int) -> int:

@@ -296,11 +296,17 @@ def show_task(task: Values, asked: Asked) -> Values:
     """
     info = task["task_info"] if isinstance(task["task_info"], dict) else {}
     title = _text(info, asked.get("caption", "")) or _text(info, "title")
-    picture = _text(info, asked.get("picture", ""))
-    pictures = [picture] if picture else [value for value in info.values() if isinstance(value, str)]
+    pictures = pictures_of(info, asked)
     rest = {name: value for name, value in task.items() if name != "task_info"}
     fields = [_marked(field, _text(info, asked.get("text", "")) or _text(info, "text")) for field in task["fields"]]
     return {**rest, "fields": fields, "title": title, "pictures": pictures}
+
+
+def pictures_of(task_info: object, asked: Asked) -> list[str]:
+    """The texts of a task among which its picture is: those that volunteers see."""
+    info = task_info if isinstance(task_info, dict) else {}
+    picture = _text(info, asked.get("picture", ""))
+    return [picture] if picture else [value for value in info.values() if isinstance(value, str)]
 
 
 def _marked(field: FieldConsensus, text: str) -> Values:

@@ -16,13 +16,13 @@ from crowdd.core.records import rights
 from crowdd.core.records.item_errors import each, refused_item
 from crowdd.core.records.records import MAX_ROWS, bounded, may_know
 from crowdd.database.access import Database, Transactions
-from crowdd.features.imports import statements as import_statements
 from crowdd.features.projects import list_statements as project_list_statements
 from crowdd.features.projects.rows import Contributors, ProjectPage
-from crowdd.features.results import alpha, statements
+from crowdd.features.results import alpha, outcome_statements, statements
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts, charts_of
 from crowdd.features.results.consensus import FieldSummary, by_field, summaries_by_field
+from crowdd.features.results.outcome_statements import FailedComparisons
 from crowdd.features.results.rows import FinishedTask, ResultSummary
 from crowdd.features.results.statements import ORDERS, Chosen, SameRoles
 from crowdd.kernel import exact_json
@@ -36,6 +36,7 @@ from crowdd.kinds.answers import AnswerField, declared
 from crowdd.kinds.kind import LINKS
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, Role
+from crowdd.kinds.types import missing, require_object
 
 PER_PAGE = 20
 OUTCOMES = 10  # most frequent answers that are shown with their number
@@ -105,6 +106,18 @@ class FinishedTasks:
     async def alpha(self, row: ProjectPage) -> list[Alpha]:
         """Krippendorff's alpha of each declared field; to be asked for those who may see answers."""
         return await alpha.of_project(self._db, row["id"], declared(row["info"]))
+
+    async def failed(self, row: ProjectPage) -> FailedComparisons | None:
+        """What of the answers could not be compared so far; None: everything could, or the requester is no owner."""
+        if not _owns(row):
+            return None
+        failed = await outcome_statements.count_failed(self._db, row["id"])
+        return failed if failed["results"] or failed["fields"] or failed["gold"] else None
+
+    async def compare_again(self, row: ProjectPage, who: Requester) -> int:
+        """Has all that could not be compared tried again now; how much it is. For owners."""
+        rights.require(who, row["roles"], OWNERS)
+        return await outcome_statements.retry_failed(self._db, row["id"])
 
     async def contributors(self, row: ProjectPage, who: Requester) -> Contributors:
         """Who gave the most answers, and how many are the requester's."""
@@ -245,9 +258,9 @@ async def fill_exported(tx: Database, project_id: int, rows: Sequence[Mapping[st
     Says of each row what became of it: added, updated where other ``info`` stood there, present, "no task", "open" or
     "earlier". The caller has the right to it.
     """
-    matches = await import_statements.match_results(tx, project_id, rows)
+    matches = await statements.match_results(tx, project_id, rows)
     await statements.lock_results(tx, [row["result_id"] for row in matches if row["result_id"] is not None])
-    matches = await import_statements.match_results(tx, project_id, rows)
+    matches = await statements.match_results(tx, project_id, rows)
     filled = [
         _filled(match["result_id"], {"info": row["info"]})
         for match, row in zip(matches, rows, strict=True)
@@ -262,11 +275,10 @@ def _ids(bodies: Iterable[object]) -> list[int]:
     first: dict[int, int] = {}
 
     def named(one: object) -> int:
-        if not isinstance(one, dict):
-            raise InvalidValueError("The element is not a JSON object.")
-        if "id" not in one:
-            raise InvalidValueError("`id` is missing.", code="missing_attribute")
-        row_id: int = RESULT.field("id").parse(one["id"])
+        element = require_object(one)
+        if "id" not in element:
+            raise missing("id")
+        row_id: int = RESULT.field("id").parse(element["id"])
         if row_id in first:
             raise InvalidValueError(f"Result {row_id} appears twice, first as item {first[row_id]}.")
         first[row_id] = len(first)
@@ -306,7 +318,7 @@ def _filled(row_id: int, one: Mapping[str, object]) -> Filled:
     for name in more:
         RESULT.field(name)
     if "info" not in one:
-        raise InvalidValueError("`info` is missing.", code="missing_attribute")
+        raise missing("info")
     info = RESULT.field("info").parse(one["info"])
     return Filled(row_id, orjson.dumps({"id": row_id, "info": info}), more)
 

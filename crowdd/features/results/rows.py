@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TypedDict
 
 from crowdd.kernel.values import Json, Values
@@ -34,7 +35,7 @@ class Said(TypedDict):
     """What answers to a task say together: at the first field, and in ``further`` at the others (None: there are none).
 
     ``won`` says whether they have a consensus, ``short`` whether it is kept. Without an answer that could be compared,
-    ``n_compared`` is 0; None while they are still to be compared.
+    ``n_compared`` is 0; None while they are still to be compared. ``failed``: some could not be compared so far.
     """
 
     consensus: Json
@@ -44,6 +45,7 @@ class Said(TypedDict):
     agreement: float | None
     confidence: float | None
     further: list[Values | None] | None
+    failed: bool
 
 
 class FinishedTask(Said):
@@ -130,3 +132,21 @@ class ResultBins(TypedDict):
     answers: list[BinnedAnswer]
     places: list[PlaceBin]
     times: list[TimeBin]
+
+
+class ResultRow(TypedDict):
+    """The columns of the kind that never change, without ``info``, which may be large, and ``consensus``."""
+
+    id: int
+    created: datetime
+    project_id: int
+    task_id: int
+    task_run_ids: list[int]
+    last_version: bool
+
+
+class ResultFate(TypedDict):
+    """What would become of an exported result."""
+
+    result_id: int | None
+    fate: str

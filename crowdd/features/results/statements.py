@@ -13,9 +13,8 @@ import attrs
 from crowdd.core.records import role_statements
 from crowdd.core.records import statements as record_statements
 from crowdd.core.records.projection_statements import in_json, json_of
-from crowdd.database.access import Database, fetch_row, fetch_rows, one
-from crowdd.features.results.rows import FinishedTask, ResultBins, ResultSummary
-from crowdd.features.tasks.rows import ResultRow
+from crowdd.database.access import Database, as_json, fetch_row, fetch_rows, one
+from crowdd.features.results.rows import FinishedTask, ResultBins, ResultFate, ResultRow, ResultSummary
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.kind import Write
 from crowdd.kinds.result import RESULT
@@ -29,9 +28,10 @@ ORDERS = {
 }
 SAID = (
     "r.consensus, r.consensus_hash IS NOT NULL AS won, r.consensus IS NOT NULL AS short, r.n_compared, r.agreement::numeric::float8 AS agreement,"
-    " r.confidence::numeric::float8 AS confidence, r.further"
+    " r.confidence::numeric::float8 AS confidence, r.further,"
+    " EXISTS (SELECT FROM comparison_due d WHERE d.project_id = %(project)s AND d.task_id = {task} AND d.failure IS NOT NULL) AS failed"
 )
-"""Columns of Said."""
+"""Columns of Said, of the ``task``."""
 _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is shown
 _MAX_ANSWER = 300  # characters of an answer
 _OF_PROJECT = "project_id = %(project)s AND project_id + 0 = %(project)s"  # the second for the index result_agreement
@@ -77,7 +77,7 @@ async def list_finished_tasks(
         f"""
         SELECT r.id, r.task_id, CASE WHEN octet_length(r.info::text) <= {_MAX_INFO_BYTES} THEN r.info END AS info,
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS task_info,
-               {SAID}, r.reason,
+               {SAID.format(task="r.task_id")}, r.reason,
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
           FROM (SELECT * FROM result r WHERE {_OF_PROJECT} AND last_version{_where(chosen, key, way)}
                  ORDER BY {order} LIMIT %(maximum)s) r
@@ -327,3 +327,13 @@ async def list_views(tx: Database, ids: Sequence[int], base_url: str) -> list[st
         values,
     )
     return [row["view"] for row in rows]
+
+
+async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[ResultFate]:
+    """What would become of each exported result, in order: ``result_id`` and ``fate`` (``results.results.fill_exported``)."""
+    return await fetch_rows(
+        db,
+        ResultFate,
+        "SELECT result_id, fate FROM match_exported_results(%(project)s, %(rows)s)",
+        {"project": project_id, "rows": as_json(list(rows))},
+    )

@@ -8,11 +8,11 @@ from collections.abc import Collection
 import attrs
 
 from crowdd.core import log_statements
+from crowdd.core.devices import Authenticated
 from crowdd.core.security_log import FACTOR_REMOVED, SecurityLog
 from crowdd.database.access import Database
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import KeepableWay
-from crowdd.features.accounts.sessions import Authenticated
 from crowdd.features.signin import statements, ways_in_statements
 from crowdd.features.signin.ways_in import Ends, WayIn, title, ways_in
 from crowdd.kernel.languages import with_commas

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from crowdd.core import log_statements
-from crowdd.core.secrets import Secrets, token
+from crowdd.core.secrets import API_TOKEN_PREFIX, Secrets, token
 from crowdd.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts.rows import ApiToken, TokenAccount
@@ -16,7 +16,6 @@ from crowdd.kernel.errors import FormError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 
-PREFIX = "crowdd_"  # what tells a token from a key, a JWT and other sites' tokens; secret scanners look for it
 SCOPES = ("read", "answer", "project", "everything")
 MAX_TOKENS = 50
 MAX_NAME = 60
@@ -34,7 +33,7 @@ class ApiTokens:
 
     async def find(self, text: str) -> TokenAccount | None:
         """The account of a token with its scope and project_id, or None. Stores the time of use once an hour."""
-        if not text.startswith(PREFIX) or len(text) > 200:
+        if not text.startswith(API_TOKEN_PREFIX) or len(text) > 200:
             return None
         row = await self._found.add(self._hash(text))
         if row and row["stale"]:
@@ -56,7 +55,7 @@ class ApiTokens:
             mistakes["project"] = [_("Choose a project that you own.")]
         if mistakes:
             raise FormError(mistakes)
-        made = PREFIX + token()
+        made = API_TOKEN_PREFIX + token()
 
         async def work(tx: Database) -> str:
             await lock_account(tx, user_id, who)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TypedDict
 from urllib.parse import quote
 
-from crowdd.features.accounts import recent_proof
+from crowdd.core import recent_proof
+from crowdd.core.devices import Authenticated
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
-from crowdd.features.accounts.sessions import Authenticated
 from crowdd.features.signin.passkeys import Challenge
 from crowdd.features.signin.second_factors import SecondFactors
 from crowdd.features.signin.security_pages import shown_once

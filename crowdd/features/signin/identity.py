@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import attrs
 
-from crowdd.core.secrets import Secrets
+from crowdd.core.recent_proof import Freshness
+from crowdd.core.secrets import API_TOKEN_PREFIX, Secrets
 from crowdd.core.security_log import SecurityLog
 from crowdd.database.access import Row
 from crowdd.features.accounts.accounts import Accounts
-from crowdd.features.accounts.recent_proof import Freshness
 from crowdd.features.accounts.sessions import Sessions
-from crowdd.features.projects.projects import draft_key
-from crowdd.features.signin.api_tokens import PREFIX, ApiTokens
+from crowdd.features.signin.api_tokens import ApiTokens
 from crowdd.http.auth.cookies import SESSION, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.volunteers import VolunteerCookies
-from crowdd.http.edge.headers import values_of
 from crowdd.http.html.rendering import preferred_locale
 from crowdd.http.request import Incoming
 from crowdd.kernel.config import Settings
-from crowdd.kernel.config.options import Network
 from crowdd.kernel.errors import AnonymousError, ForbiddenError
 from crowdd.kernel.languages import SOURCE
-from crowdd.kernel.requester import Requester, network
-
-if TYPE_CHECKING:
-    from crowdd.http.edge.site import Request
+from crowdd.kernel.requester import Requester, draft_key, network
 
 _MAX_AGENT, _MAX_KEY = 200, 199
 # Headers that say who asks, or for whom a page was made. A request without them is a stranger's, and most are.
 _OF_SOMEBODY = frozenset({"authorization", "cookie", "x-draft-key", "x-presenter", "x-volunteer"})
-_LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 # Where an API key speaks for its person. Elsewhere (settings, sessions, administration) only a session does.
 _KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
 
@@ -59,49 +51,6 @@ class _Person(TypedDict):
     admin: bool
     locale: str
     access_version: int
-
-
-def client_address(request: Request, settings: Settings) -> str:
-    """The address of the client: what the connection says, or what a trusted proxy says of it.
-
-    X-Forwarded-For is read from its end, over every proxy that is trusted; the first that is not is the client. A word
-    that is no address ends the reading: what stands before it may be anybody's invention.
-    """
-    here = getattr(request.getClientAddress(), "host", None) or _LOCAL
-    lines = values_of(request.requestHeaders, b"X-Forwarded-For")
-    return _first_foreign(here, b",".join(lines), settings.http.trusted_proxies) if lines else here
-
-
-@lru_cache(maxsize=2000)
-def _first_foreign(here: str, hops: bytes, proxies: tuple[Network, ...]) -> str:
-    for word in reversed(hops.decode("ascii", "replace").split(",")):
-        hop = _without_port(word.strip())
-        if not is_trusted(here, proxies) or not _parsed(hop):
-            break
-        here = hop
-    return here
-
-
-def _without_port(word: str) -> str:
-    """The address of ``10.0.0.1:80`` or ``[2001:db8::1]:80``, as some proxies write it."""
-    if word.startswith("["):
-        return word[1:].partition("]")[0]
-    return word.partition(":")[0] if word.count(":") == 1 else word
-
-
-@lru_cache(maxsize=2000)  # who is at it, not who ever came
-def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return None
-
-
-@lru_cache(maxsize=1000)
-def is_trusted(address: str, proxies: tuple[Network, ...]) -> bool:
-    """Whether a connection comes from a proxy whose X-Forwarded-For is believed."""
-    parsed = _parsed(address)
-    return parsed is not None and any(parsed in network for network in proxies)
 
 
 @attrs.frozen
@@ -147,7 +96,7 @@ class Identity:
         key = _key(incoming, key_header, in_query=self.settings.accounts.key_in_query)
         if key and not _KEYED.fullmatch(incoming.path):
             key = ""
-        if key.startswith(PREFIX):
+        if key.startswith(API_TOKEN_PREFIX):
             return await self._by_token(incoming, key, known)
         key_hash = self.accounts.key_hash(key) if 0 < len(key) <= _MAX_KEY else b""
         row = await self.accounts.by_key(key_hash) if key_hash else None
@@ -237,12 +186,12 @@ def _key(incoming: Incoming, key_header: bool, *, in_query: bool) -> str:
     """
     header = incoming.header("authorization").strip() if key_header else ""
     scheme, _, word = header.partition(" ")
-    if scheme.lower() == "bearer" and word.strip().startswith(PREFIX):
+    if scheme.lower() == "bearer" and word.strip().startswith(API_TOKEN_PREFIX):
         return word.strip()
     if header and " " not in header:
         return header
     key = incoming.query.get("api_key", "") if in_query and incoming.is_api else ""
-    return "" if key.startswith(PREFIX) else key
+    return "" if key.startswith(API_TOKEN_PREFIX) else key
 
 
 def _link(incoming: Incoming) -> tuple[str, ...]:

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import attrs
 import orjson
 
+from crowdd.core.devices import Authenticated
 from crowdd.core.secrets import Secrets
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts.rows import Passkey
-from crowdd.features.accounts.sessions import Authenticated
 from crowdd.features.signin import statements
 from crowdd.kernel.errors import FormError
 from crowdd.kernel.languages import _

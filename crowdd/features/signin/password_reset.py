@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import attrs
+
 from crowdd.core import log_statements
+from crowdd.core.devices import Authenticated
 from crowdd.core.quotas import NETWORK_FACTOR, Attempts, Limit
 from crowdd.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
 from crowdd.database.access import Database, Transactions
@@ -17,38 +20,32 @@ from crowdd.features.accounts import validation
 from crowdd.features.accounts.email_links import EmailLinks, greeted, mail_limits
 from crowdd.features.accounts.passwords import PasswordPolicy, Passwords
 from crowdd.features.accounts.rows import AccountPage
-from crowdd.features.accounts.sessions import Authenticated
 from crowdd.features.signin.access_revocation import NewPassword, Revoking, Way
 from crowdd.features.signin.ways_in import RESET as PURPOSE
 from crowdd.kernel.config.accounts import AccountSettings
-from crowdd.kernel.errors import FormError
+from crowdd.kernel.errors import ConflictError, FormError
 from crowdd.kernel.requester import Requester
 from crowdd.sched.queue import Queue
 
 HANDLER = "password_reset_mail"
 _JOB = Requester(via="job")
+_PAGE = "/account/reset-password"
 _MAX_MAILS = 3  # to one address from one network in 15 minutes
 
 
+@attrs.frozen(eq=False)
 class Recovery:
     """E-mails with links, and what happens when they are opened."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        passwords: Passwords,
-        policy: PasswordPolicy,
-        email_links: EmailLinks,
-        revoking: Revoking,
-        attempts: Attempts,
-        queue: Queue,
-        settings: AccountSettings,
-        security_log: SecurityLog,
-    ) -> None:
-        self._security_log = security_log
-        self._db, self._passwords, self._policy = db, passwords, policy
-        self._email_links, self._revoking, self._attempts = email_links, revoking, attempts
-        self._queue, self._settings = queue, settings
+    _db: Transactions
+    _passwords: Passwords
+    _policy: PasswordPolicy
+    _email_links: EmailLinks
+    _revoking: Revoking
+    _attempts: Attempts
+    _queue: Queue
+    _settings: AccountSettings
+    _security_log: SecurityLog
 
     async def ask(self, email: str, who: Requester) -> None:
         """Has an e-mail written if there is such an account. Raises FormError, TooManyRequestsError."""
@@ -72,7 +69,7 @@ class Recovery:
             await self._email_links.send_link(
                 tx,
                 PURPOSE,
-                "/account/reset-password",
+                _PAGE,
                 row["email_addr"],
                 "reset_password",
                 row["locale"],
@@ -84,6 +81,21 @@ class Recovery:
 
         await self._db.transaction(work)
         return True
+
+    async def make_link(self, row: AccountPage, who: Requester) -> str:
+        """A link with which the person chooses a password, for an administrator who brings it to them.
+
+        Raises ConflictError for a blocked account.
+        """
+        if row["restrict"]:
+            raise ConflictError(f"{row['name']} is blocked.")
+
+        async def work(tx: Database) -> str:
+            await log_statements.write_act(tx, who, "make_reset_link", "user", row["id"])
+            address = row["email_addr"]
+            return await self._email_links.make_link(tx, PURPOSE, _PAGE, address, origin=who.via, user_id=row["id"])
+
+        return await self._db.transaction(work)
 
     async def open(self, key: str, who: Requester) -> None:
         """Passes while the link works. Raises ForbiddenError, TooManyRequestsError."""

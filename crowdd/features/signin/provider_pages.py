@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import orjson
 
-from crowdd.features.accounts import recent_proof
+from crowdd.core import recent_proof
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.signin.providers import FLOW_SECONDS, PROVIDERS, TITLES, OAuthState, ProviderIdentity, Providers
 from crowdd.features.signin.second_factors import SecondFactors

@@ -355,7 +355,7 @@ class Provider(Protocol):
 
 
 def build_providers(settings: SignInSettings, outgoing: Outgoing) -> dict[str, Provider]:
-    """The providers with a client id, by name. They remember keys, so there is one of each in a program."""
+    """The providers with a client id, by name. They remember keys, so make them once for a set of settings."""
     google = OAuthClient("google", settings.google_client_id, settings.google_client_secret)
     github = OAuthClient("github", settings.github_client_id, settings.github_client_secret)
     orcid = OAuthClient("orcid", settings.orcid_client_id, settings.orcid_client_secret)

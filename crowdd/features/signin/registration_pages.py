@@ -8,10 +8,10 @@ from typing import TypedDict
 import attrs
 import orjson
 
+from crowdd.core.devices import Authenticated
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.invitations import Invitations
 from crowdd.features.accounts.passwords import PasswordPolicy, Strength
-from crowdd.features.accounts.sessions import Authenticated
 from crowdd.features.accounts.validation import Registration
 from crowdd.features.signin.email_confirmation import PATH, REGISTER, EmailConfirmation
 from crowdd.features.signin.providers import TITLES
@@ -54,22 +54,17 @@ class SentPublic(Titled):
     status: str
 
 
+@attrs.frozen(eq=False)
 class RegisterPages:
     """/account/register and /account/first-admin."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        social_login: SocialLogin,
-        email_confirmation: EmailConfirmation,
-        forms: Forms,
-        entry: Entry,
-        earlier_answers: EarlierAnswers,
-        invitations: Invitations,
-    ) -> None:
-        self._invitations = invitations
-        self._accounts, self._social_login, self._email_confirmation = accounts, social_login, email_confirmation
-        self._forms, self._entry, self._earlier_answers = forms, entry, earlier_answers
+    _accounts: Accounts
+    _social_login: SocialLogin
+    _email_confirmation: EmailConfirmation
+    _forms: Forms
+    _entry: Entry
+    _earlier_answers: EarlierAnswers
+    _invitations: Invitations
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/register", self.form)

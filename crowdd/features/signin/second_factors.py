@@ -16,13 +16,15 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.core import log_statements
+from crowdd.core.devices import Authenticated
 from crowdd.core.quotas import Attempts, Limit
 from crowdd.core.secrets import Secrets, place
 from crowdd.core.security_log import FACTOR_ADDED, FACTOR_REMOVED, RECOVERY_CODE_USED, SecurityLog
 from crowdd.database.access import Database, Transactions
+from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts.email_links import EmailLinks
 from crowdd.features.accounts.rows import TotpSecret
-from crowdd.features.accounts.sessions import Authenticated, lock_account
+from crowdd.features.accounts.sessions import lock_account
 from crowdd.features.signin import statements
 from crowdd.features.signin.passkeys import Challenge, Passkeys
 from crowdd.kernel.errors import ConflictError, FormError, NotFoundError
@@ -56,7 +58,7 @@ class RecoveryCodes:
         """Uses a code up and tells its person by e-mail; False when it is none of theirs (any more)."""
         if not await statements.use_recovery_code(tx, user_id, self._hash(user_id, code)):
             return False
-        row = await statements.lock_address(tx, user_id)
+        row = await account_statements.lock_address(tx, user_id)
         left = await statements.count_recovery_codes(tx, user_id)
         await log_statements.write_act(tx, who, "use_recovery_code", "user", user_id)
         await self._security_log.note(tx, RECOVERY_CODE_USED, who, user_id=user_id)
@@ -173,23 +175,18 @@ class Methods:
     codes: int  # recovery codes that are left
 
 
+@attrs.frozen(eq=False)
 class SecondFactors:
     """Every change is written down, and its person is told by e-mail."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        totp: Totp,
-        passkeys_: Passkeys,
-        codes: RecoveryCodes,
-        attempts: Attempts,
-        email_links: EmailLinks,
-        max_failures: int,
-        security_log: SecurityLog,
-    ) -> None:
-        self._security_log = security_log
-        self._db, self._attempts, self._email_links, self._max_failures = db, attempts, email_links, max_failures
-        self.totp, self.passkeys, self.codes = totp, passkeys_, codes
+    _db: Transactions
+    totp: Totp
+    passkeys: Passkeys
+    codes: RecoveryCodes
+    _attempts: Attempts
+    _email_links: EmailLinks
+    _max_failures: int
+    _security_log: SecurityLog
 
     async def required(self, user_id: int) -> bool:
         """Whether signing in to the account takes a second factor."""
@@ -315,5 +312,5 @@ class SecondFactors:
         await self._db.transaction(work)
 
     async def _tell(self, tx: Database, user_id: int, act: str) -> None:
-        row = await statements.lock_address(tx, user_id)
+        row = await account_statements.lock_address(tx, user_id)
         await self._email_links.send_page(tx, security_page(row["name"]), row, "second_factor_changed", act=act)

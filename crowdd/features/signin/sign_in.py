@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TypedDict
 
-import attrs
-
+from crowdd.core.devices import UNKNOWN_DEVICE, Authenticated, Device
 from crowdd.core.quotas import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
-from crowdd.core.secrets import token
 from crowdd.core.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN_IN_THROTTLED, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import session_statements
@@ -16,7 +14,7 @@ from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts.email_links import EmailLinks
 from crowdd.features.accounts.passwords import Passwords
 from crowdd.features.accounts.rows import AccountWithPassword
-from crowdd.features.accounts.sessions import Authenticated, device_words
+from crowdd.features.accounts.sessions import device_words
 from crowdd.features.accounts.validation import MAX_PASSWORD_LENGTH
 from crowdd.features.signin.second_factors import security_page
 from crowdd.kernel.config.accounts import AccountSettings
@@ -32,26 +30,6 @@ class _Tried(TypedDict):
 
     user_id: int | None
     tried: str
-
-
-@attrs.frozen
-class Device:
-    """A browser, and the accounts that signed in on it before. An account with a new password since is not known."""
-
-    name: str = ""
-    people: tuple[Authenticated, ...] = ()
-
-    def knows(self, account: Authenticated) -> bool:
-        """Whether the account signed in here with its password of today."""
-        return account in self.people
-
-    def with_person(self, account: Authenticated) -> Device:
-        """The same device after somebody signed in; it remembers the last ten."""
-        others = [known for known in self.people if known.user_id != account.user_id]
-        return Device(self.name or token(), (*others[-9:], account))
-
-
-UNKNOWN_DEVICE = Device()
 
 
 class SigningIn:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict
 
-from crowdd.features.accounts import recent_proof
+import attrs
+
+from crowdd.core import recent_proof
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.signin.passkeys import Challenge
 from crowdd.features.signin.password_reset import Recovery
@@ -49,20 +51,16 @@ class ProvePrivate(TypedDict):
     providers: list[dict[str, str]]
 
 
+@attrs.frozen(eq=False)
 class ProvePages:
     """/account/prove: the password, a code or a passkey; people with none of these use their provider."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        second_factors: SecondFactors,
-        signing_in: SigningIn,
-        providers: Providers,
-        forms: Forms,
-        entry: Entry,
-    ) -> None:
-        self._accounts, self._factors, self._signing_in = accounts, second_factors, signing_in
-        self._providers, self._forms, self._entry = providers, forms, entry
+    _accounts: Accounts
+    _factors: SecondFactors
+    _signing_in: SigningIn
+    _providers: Providers
+    _forms: Forms
+    _entry: Entry
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/prove", self.form)

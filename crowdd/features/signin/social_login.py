@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crowdd.core import log_statements
+from crowdd.core.devices import Authenticated
 from crowdd.core.secrets import Secrets, place
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
@@ -15,7 +16,7 @@ from crowdd.features.accounts import validation
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.invitations import Invitations
 from crowdd.features.accounts.rows import AccountPage
-from crowdd.features.accounts.sessions import Authenticated, lock_account
+from crowdd.features.accounts.sessions import lock_account
 from crowdd.features.accounts.validation import Registration
 from crowdd.features.signin import statements
 from crowdd.features.signin.providers import PROVIDERS, TITLES, ProviderIdentity
@@ -142,7 +143,7 @@ class SocialLogin:
         for number in range(1, _NAMES_TRIED):
             name = wanted if number == 1 else f"{wanted[:31]}{number}"
             if not validation.check_name(name):
-                taken = await account_statements.is_name_taken(self._db, name, validation.RESERVED_NAMES)
+                taken = await account_statements.is_name_taken(self._db, name, names.RESERVED_NAMES)
                 if taken is None:
                     return name
         raise ProviderError(_("No user name is available for you. Create an account and choose one."))
@@ -163,6 +164,6 @@ def nickname(identity: ProviderIdentity) -> str:
     for words in (identity.nickname, identity.fullname, identity.email.partition("@")[0]):
         plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
         candidate = re.sub(r"[^a-z0-9_.-]+", "", plain).strip("._-")[:35]
-        if len(candidate) >= 2 and candidate not in validation.RESERVED_NAMES:
+        if len(candidate) >= 2 and candidate not in names.RESERVED_NAMES:
             return candidate
     return f"{identity.provider}-person"

@@ -10,7 +10,6 @@ from crowdd.database.access import (
     Database,
     Prepared,
     fetch_each,
-    fetch_row,
     fetch_row_or_none,
     fetch_rows,
     one,
@@ -18,7 +17,6 @@ from crowdd.database.access import (
 )
 from crowdd.features.accounts.rows import (
     ApiToken,
-    LockedAddress,
     Passkey,
     ProviderToken,
     TokenAccount,
@@ -53,16 +51,6 @@ async def delete_second_factors(tx: Database, user_id: int) -> int:
     gone += await tx.execute("DELETE FROM passkey WHERE user_id = %(user)s", {"user": user_id})
     await refresh_second_factor(tx, user_id)
     return gone
-
-
-async def lock_address(tx: Database, user_id: int) -> LockedAddress:
-    """The address of an account, locked until the transaction ends, so that its factors do not change meanwhile."""
-    return await fetch_row(
-        tx,
-        LockedAddress,
-        "SELECT id, email_addr, valid_email, name, locale FROM account WHERE id = %(user)s FOR UPDATE",
-        {"user": user_id},
-    )
 
 
 # Authenticator apps ------------------------------------------------------------------------------------------------------

@@ -11,16 +11,17 @@ from typing import TypedDict
 import attrs
 import orjson
 
+from crowdd.core.devices import Authenticated, Device
 from crowdd.core.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT, SecurityLog
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
-from crowdd.features.accounts.sessions import Authenticated, Sessions
+from crowdd.features.accounts.sessions import Sessions
 from crowdd.features.signin.access_revocation import NewPassword, Way
 from crowdd.features.signin.answer_claims import AnswerClaims
 from crowdd.features.signin.providers import ProviderIdentity
 from crowdd.features.signin.same_person import SamePerson
 from crowdd.features.signin.second_factors import SecondFactors
-from crowdd.features.signin.sign_in import Device, NewDevices
+from crowdd.features.signin.sign_in import NewDevices
 from crowdd.http.auth.cookies import NEWCOMER, SECOND_STEP, SESSION, Cookies
 from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.html.forms import local

@@ -11,12 +11,16 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import console, json_option, listing, print_json, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.feature import House
 from crowdd.core.records.listing_statements import Query
 from crowdd.core.site import TEXTS
 from crowdd.core.uploads import MAX_BYTES, Upload
+from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import category as found
 from crowdd.features.projects.lookups import given, known
 from crowdd.features.projects.project_validation import slug
+from crowdd.features.site.feature import SiteFeature
 from crowdd.features.site.site_administration import SETTINGS
 from crowdd.kernel.errors import ConflictError, CrowddError, FormError
 from crowdd.kernel.languages import NAMES, SOURCE
@@ -24,7 +28,6 @@ from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Json
 from crowdd.kinds.announcement import ANNOUNCEMENT
 from crowdd.kinds.category import CATEGORY
-from crowdd.services import Services
 
 
 @click.group(cls=Group)
@@ -66,11 +69,11 @@ def set_(config: Path | None, name: str, value: str | None, path: Path | None, l
         raise click.UsageError('Give the picture with --file, or "" to remove the logo.')
     content = path.read_bytes() if path else None
     if name == "logo":
-        changed = with_domain(config, lambda services: _set_logo(services, content))
+        changed = with_domain(config, lambda house: _set_logo(house, content))
     else:
         key = f"{name}.{language}" if name in TEXTS else name
         text = value if content is None else content.decode("utf-8", "replace")
-        changed = with_domain(config, lambda services: _change_setting(services, key, text or ""))
+        changed = with_domain(config, lambda house: _change_setting(house, key, text or ""))
     say(as_json, {"name": name, "changed": changed}, f"{name} is set." if changed else f"{name} is unchanged.")
 
 
@@ -83,12 +86,12 @@ def set_(config: Path | None, name: str, value: str | None, path: Path | None, l
 @click.pass_obj
 def invite(config: Path | None, note: str, days: int, email: str, language: str, as_json: bool) -> None:
     """Create an invitation: a link with which one person can sign up."""
-    link = with_domain(config, lambda services: _invite(services, note, days, email, language))
+    link = with_domain(config, lambda house: _invite(house, note, days, email, language))
     say(as_json, {"link": link}, link)
 
 
-async def _settings(services: Services) -> dict[str, Json]:
-    row, usual = services.site.row, attrs.asdict(services.site.usual)
+async def _settings(house: House) -> dict[str, Json]:
+    row, usual = house.base.site.row, attrs.asdict(house.base.site.usual)
     site_settings: dict[str, Json] = {name: getattr(row, name) for name in (*SETTINGS, "logo")}
     for name, value in usual.items():
         site_settings[name] = value if site_settings[name] is None else site_settings[name]
@@ -98,29 +101,31 @@ async def _settings(services: Services) -> dict[str, Json]:
     }
 
 
-async def _change_setting(services: Services, key: str, text: str) -> bool:
+async def _change_setting(house: House, key: str, text: str) -> bool:
     try:
-        return await services.site_administration.change(SYSTEM, {key: text})
+        return await house[SiteFeature].site_administration.change(SYSTEM, {key: text})
     except FormError as error:
         raise _refused(error) from None
 
 
-async def _set_logo(services: Services, content: bytes | None) -> bool:
+async def _set_logo(house: House, content: bytes | None) -> bool:
     if content is not None and len(content) > MAX_BYTES:
         raise CrowddError(f"The picture is larger than {MAX_BYTES:,} bytes.")
     try:
-        await services.site_administration.set_logo(SYSTEM, Upload("logo", content) if content is not None else None)
+        await house[SiteFeature].site_administration.set_logo(
+            SYSTEM, Upload("logo", content) if content is not None else None
+        )
     except FormError as error:
         raise _refused(error) from None
     return True
 
 
-async def _invite(services: Services, note: str, days: int, email: str, language: str) -> str:
+async def _invite(house: House, note: str, days: int, email: str, language: str) -> str:
     try:
-        key = await services.invitations.make(SYSTEM, note, days, email, language)
+        key = await house[AccountsFeature].invitations.make(SYSTEM, note, days, email, language)
     except FormError as error:
         raise _refused(error) from None
-    return f"{services.settings.base_url}/account/register?invitation={key}"
+    return f"{house.base.settings.base_url}/account/register?invitation={key}"
 
 
 def _refused(error: FormError) -> CrowddError:
@@ -147,7 +152,7 @@ def announcement() -> None:
 def list_announcements(config: Path | None, limit: int, as_json: bool) -> None:
     """List the newest announcements, including drafts."""
     newest = Query(ANNOUNCEMENT, order="created", descending=True, limit=limit)
-    listing(as_json, with_domain(config, lambda d: d.records.list(newest, SYSTEM)), _ANNOUNCEMENT_COLUMNS)
+    listing(as_json, with_domain(config, lambda house: house.base.records.list(newest, SYSTEM)), _ANNOUNCEMENT_COLUMNS)
 
 
 @announcement.command("add")
@@ -160,7 +165,7 @@ def list_announcements(config: Path | None, limit: int, as_json: bool) -> None:
 def add_announcement(config: Path | None, /, draft: bool, as_json: bool, **fields: str | None) -> None:
     """Add an announcement. Everyone sees it at once unless it is a draft."""
     body = {**given(**fields), "published": not draft}
-    made = with_domain(config, lambda services: services.records.create(ANNOUNCEMENT, SYSTEM, body))
+    made = with_domain(config, lambda house: house.base.records.create(ANNOUNCEMENT, SYSTEM, body))
     say(as_json, made, f"Added announcement {made['id']}, {_state(made)}.")
 
 
@@ -177,7 +182,7 @@ def edit_announcement(config: Path | None, /, number: int, draft: bool, as_json:
     changes = {**given(**fields), **({"published": False} if draft else {})}
     if not changes:
         raise click.UsageError("Choose what to change: --title, --body, --media-url or --draft.")
-    changed = with_domain(config, lambda services: _change_announcement(services, number, changes))
+    changed = with_domain(config, lambda house: _change_announcement(house, number, changes))
     say(as_json, changed, f"Changed announcement {number}, {_state(changed)}.")
 
 
@@ -187,7 +192,7 @@ def edit_announcement(config: Path | None, /, number: int, draft: bool, as_json:
 @click.pass_obj
 def publish(config: Path | None, number: int, as_json: bool) -> None:
     """Publish an announcement."""
-    changed = with_domain(config, lambda services: _change_announcement(services, number, {"published": True}))
+    changed = with_domain(config, lambda house: _change_announcement(house, number, {"published": True}))
     say(as_json, changed, f"Announcement {number} is {_state(changed)}.")
 
 
@@ -199,7 +204,7 @@ def publish(config: Path | None, number: int, as_json: bool) -> None:
 def remove_announcement(config: Path | None, number: int, yes: bool, as_json: bool) -> None:
     """Remove an announcement."""
     confirm(yes, f"Announcement {number} will be removed.")
-    with_domain(config, lambda services: _remove_announcement(services, number))
+    with_domain(config, lambda house: _remove_announcement(house, number))
     say(as_json, {"id": number}, f"Removed announcement {number}.")
 
 
@@ -207,12 +212,12 @@ def _state(row: dict[str, object]) -> str:
     return "published" if row["published"] else "a draft"
 
 
-async def _change_announcement(services: Services, number: int, changes: dict[str, object]) -> dict[str, object]:
-    return await known(services.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"Announcement {number}")
+async def _change_announcement(house: House, number: int, changes: dict[str, object]) -> dict[str, object]:
+    return await known(house.base.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"Announcement {number}")
 
 
-async def _remove_announcement(services: Services, number: int) -> None:
-    await known(services.records.delete(ANNOUNCEMENT, SYSTEM, number), f"Announcement {number}")
+async def _remove_announcement(house: House, number: int) -> None:
+    await known(house.base.records.delete(ANNOUNCEMENT, SYSTEM, number), f"Announcement {number}")
 
 
 _CATEGORY_COLUMNS = ("id", "short_name", "name", "description", "n_projects")
@@ -232,7 +237,9 @@ def category() -> None:
 def list_categories(config: Path | None, as_json: bool) -> None:
     """List the categories, each with the number of its published projects."""
     listing(
-        as_json, with_domain(config, lambda services: services.administration.categories(SYSTEM)), _CATEGORY_COLUMNS
+        as_json,
+        with_domain(config, lambda house: house[SiteFeature].administration.categories(SYSTEM)),
+        _CATEGORY_COLUMNS,
     )
 
 
@@ -245,7 +252,7 @@ def list_categories(config: Path | None, as_json: bool) -> None:
 def add_category(config: Path | None, name: str, short_name: str | None, description: str, as_json: bool) -> None:
     """Add a category."""
     body = {"name": name, "short_name": short_name or slug(name, "category"), "description": description}
-    made = with_domain(config, lambda services: services.records.create(CATEGORY, SYSTEM, body))
+    made = with_domain(config, lambda house: house.base.records.create(CATEGORY, SYSTEM, body))
     say(as_json, made, f"Added {made['short_name']}, id {made['id']}.")
 
 
@@ -262,9 +269,9 @@ def edit_category(config: Path | None, /, which: str, as_json: bool, **fields: s
     if not changes:
         raise click.UsageError("Choose what to change: --name, --short-name or --description.")
 
-    async def work(services: Services) -> dict[str, object]:
-        return await services.records.change(
-            CATEGORY, SYSTEM, (await found(services.administration, which))["id"], changes
+    async def work(house: House) -> dict[str, object]:
+        return await house.base.records.change(
+            CATEGORY, SYSTEM, (await found(house[ProjectsFeature].project_lists, which))["id"], changes
         )
 
     changed = with_domain(config, work)
@@ -279,14 +286,14 @@ def edit_category(config: Path | None, /, which: str, as_json: bool, **fields: s
 def remove_category(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
     """Remove a category without projects. The last category cannot be removed."""
     confirm(yes, f"The category {which} will be removed.")
-    row = with_domain(config, lambda services: _remove_category(services, which))
+    row = with_domain(config, lambda house: _remove_category(house, which))
     say(as_json, row, f"Removed {row['short_name']}.")
 
 
-async def _remove_category(services: Services, which: str) -> dict[str, object]:
-    row = await found(services.administration, which)
+async def _remove_category(house: House, which: str) -> dict[str, object]:
+    row = await found(house[ProjectsFeature].project_lists, which)
     try:
-        await services.records.delete(CATEGORY, SYSTEM, row["id"])
+        await house.base.records.delete(CATEGORY, SYSTEM, row["id"])
     except ConflictError as error:
         if error.constraint:
             raise ConflictError(f"The category {row['short_name']} still has projects. Move them first.") from None

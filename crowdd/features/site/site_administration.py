@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+import attrs
+
 from crowdd.core import log_statements, site_statements
 from crowdd.core.change_notifier import SITE
 from crowdd.core.mail.mail import Mail
@@ -104,22 +106,18 @@ SETTINGS: Final[Mapping[str, Callable[[str], Value]]] = {
 """The settings by their columns, each with what reads it. An empty text means: as crowdd.conf or the program says."""
 
 
+@attrs.frozen(eq=False)
 class SiteAdministration:
     """For pages and the command line; every method asks for an administrator."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        site_: Site,
-        notify: Callable[[int], None],
-        uploads: Uploads,
-        worker_thread: WorkerThread,
-        prose: Prose,
-        mail: Mail,
-        accounts: Accounts,
-    ) -> None:
-        self._db, self._site, self._notify, self._uploads = db, site_, notify, uploads
-        self._worker_thread, self._prose, self._mail, self._accounts = worker_thread, prose, mail, accounts
+    _db: Transactions
+    _site: Site
+    _notify: Callable[[int], None]
+    _uploads: Uploads
+    _worker_thread: WorkerThread
+    _prose: Prose
+    _mail: Mail
+    _accounts: Accounts
 
     async def get(self, who: Requester) -> SiteRow:
         """The settings as they are stored at this moment."""

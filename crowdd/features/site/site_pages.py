@@ -5,7 +5,7 @@ An overview shows the current values, and each group has a page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypedDict
 from urllib.parse import quote
 
@@ -59,10 +59,10 @@ class LookPrivate(TypedDict):
 
 
 class TextsPrivate(TypedDict):
-    """``max_characters`` has those that each text may have."""
+    """``max_characters`` has those that each text may have, ``tabs`` code, name and address of each language."""
 
     language: str
-    names: Mapping[str, str]
+    tabs: Sequence[tuple[str, str, str]]
     max_characters: Mapping[str, int]
 
 
@@ -145,7 +145,8 @@ class AdminSite:
 
     def _texts(self, row: SiteRow, language: str, form: Form, message: Message = NO_MESSAGE) -> Response:
         public = GroupPublic(title=_("Texts"), form=form, version=row.version, **message)
-        return Page("admin/site_texts.html", public, TextsPrivate(language=language, names=NAMES, max_characters=TEXTS))
+        tabs = [(code, name, f"/admin/site/texts/{code}") for code, name in NAMES.items()]
+        return Page("admin/site_texts.html", public, TextsPrivate(language=language, tabs=tabs, max_characters=TEXTS))
 
     # Accounts and limits
 

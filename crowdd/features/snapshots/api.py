@@ -21,14 +21,15 @@ from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import LIMIT, PASSWORD
 from crowdd.http.html.tables import outward_rows
-from crowdd.http.operation import JSON, Audience, Operation, Parameter, Schema, array_of, closed_object
+from crowdd.http.operation import Audience, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kernel.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.kernel.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError
 from crowdd.kernel.values import Values
+from crowdd.kinds.body import Body, key
 from crowdd.kinds.project import PROJECT
-from crowdd.kinds.types import clean_text
+from crowdd.kinds.types import Boolean, Text
 
 _AT: Final = "/api/project/<int:object_id>/snapshots"
 _ONE: Final = f"{_AT}/<int:snapshot_id>"
@@ -104,14 +105,6 @@ _UPDATE = Operation(
     summary="Publish or hide a snapshot",
     about=_OWNERS + "A public snapshot can be read by those who may read the answers of the project.",
     parameters=_NAMED,
-    bodies={
-        JSON: {
-            "type": "object",
-            "properties": {"public": {"type": "boolean"}},
-            "required": ["public"],
-            "additionalProperties": False,
-        }
-    },
     answer=_SNAPSHOT,
     refusals=_REFUSALS,
     audience=Audience.SIGNED_IN,
@@ -145,6 +138,12 @@ _DELETE = Operation(
 )
 
 
+class SnapshotBody(Body):
+    """A change of a snapshot."""
+
+    public: bool = key(Boolean(), "Whether those who may read the answers may read it.")
+
+
 class SnapshotsApi:
     """/api/project/<id>/snapshots."""
 
@@ -156,7 +155,7 @@ class SnapshotsApi:
         yield post(_AT, self.add, endpoint="snapshot", operation=_ADD)
         yield get(_ONE, self.one, endpoint="snapshot", operation=_GET)
         yield get(f"{_ONE}/difference", self.difference, endpoint="snapshot", operation=_DIFFERENCE)
-        yield Route("PUT", _ONE, self.update, endpoint="snapshot", operation=_UPDATE)
+        yield Route("PUT", _ONE, self.update, endpoint="snapshot", operation=_UPDATE, body=SnapshotBody)
         yield Route("DELETE", _ONE, self.delete, endpoint="snapshot", operation=_DELETE)
 
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
@@ -182,9 +181,9 @@ class SnapshotsApi:
         at = f"{self._address(await self._row(incoming, object_id))}/{after['hash']}/difference/changes"
         return JsonResponse({**comparison.summary, "url": f"{at}?from={before['hash']}"})
 
-    async def update(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
+    async def update(self, incoming: Incoming, object_id: int, snapshot_id: int, body: SnapshotBody) -> Response:
         snapshot = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
-        await self._snapshots.set_public(incoming.who, snapshot, public=_public(incoming.json_body()))
+        await self._snapshots.set_public(incoming.who, snapshot, public=body.public)
         return await self.one(incoming, object_id, snapshot_id)
 
     async def delete(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
@@ -200,18 +199,6 @@ class SnapshotsApi:
 
     def _address(self, row: ProjectPage) -> str:
         return f"{self._base_url.rstrip('/')}/project/{row['short_name']}/snapshots"
-
-
-def _public(body: object) -> bool:
-    if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
-    for name in body:
-        if name != "public":
-            raise UnknownFieldError(f"Unknown attribute {str(name)[:100]}. Known attributes: public.")
-    public = body.get("public")
-    if not isinstance(public, bool):
-        raise InvalidValueError("public must be true or false.")
-    return public
 
 
 _DEPOSIT_AT: Final = "/api/project/<int:object_id>/snapshots/<int:snapshot_id>/deposit"
@@ -257,18 +244,6 @@ _ADD_DEPOSIT = Operation(
     " The token needs the scopes deposit:write and deposit:actions, is stored encrypted and is forgotten when the"
     " deposit is published or removed.",
     parameters=_DEPOSIT_NAMED,
-    bodies={
-        JSON: {
-            "type": "object",
-            "properties": {
-                "url": {**_TEXT, "maxLength": MAX_URL, "description": f"Address of the site (default: {PUBLIC})."},
-                "token": {**_TEXT, "maxLength": MAX_TOKEN, "description": "An access token of your account there."},
-                "publish": {"type": "boolean"},
-            },
-            "required": ["token"],
-            "additionalProperties": False,
-        }
-    },
     answer=_DEPOSIT,
     refusals=_CHANGES,
     audience=Audience.SIGNED_IN,
@@ -279,14 +254,6 @@ _UPDATE_DEPOSIT = Operation(
     summary="Publish a deposit, or try again",
     about=_OWNERS + "Continues a deposit that failed, and publishes it if publish is true. This cannot be undone.",
     parameters=_DEPOSIT_NAMED,
-    bodies={
-        JSON: {
-            "type": "object",
-            "properties": {"publish": {"type": "boolean"}},
-            "required": ["publish"],
-            "additionalProperties": False,
-        }
-    },
     answer=_DEPOSIT,
     refusals=_CHANGES,
     audience=Audience.SIGNED_IN,
@@ -303,6 +270,19 @@ _DELETE_DEPOSIT = Operation(
 )
 
 
+class PublishBody(Body):
+    """Whether a deposit is published."""
+
+    publish: bool = key(Boolean(), "Whether it is published when all files are there.", default=False)
+
+
+class DepositBody(PublishBody):
+    """A deposit in a repository."""
+
+    url: str = key(Text(maximum=MAX_URL), "Address of the site.", default=PUBLIC)
+    token: str = key(Text(maximum=MAX_TOKEN), "An access token of your account there.")
+
+
 class DepositsApi:
     """/api/project/<id>/snapshots/<id>/deposit."""
 
@@ -311,27 +291,22 @@ class DepositsApi:
 
     def routes(self) -> Iterator[Route]:
         yield get(_DEPOSIT_AT, self.one, endpoint="snapshot", operation=_GET_DEPOSIT)
-        yield post(_DEPOSIT_AT, self.add, endpoint="snapshot", operation=_ADD_DEPOSIT)
-        yield Route("PUT", _DEPOSIT_AT, self.update, endpoint="snapshot", operation=_UPDATE_DEPOSIT)
+        yield post(_DEPOSIT_AT, self.add, endpoint="snapshot", operation=_ADD_DEPOSIT, body=DepositBody)
+        yield Route("PUT", _DEPOSIT_AT, self.update, endpoint="snapshot", operation=_UPDATE_DEPOSIT, body=PublishBody)
         yield Route("DELETE", _DEPOSIT_AT, self.delete, endpoint="snapshot", operation=_DELETE_DEPOSIT)
 
     async def one(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
         deposit = await self._deposits.of(incoming.who, checked_id(object_id), checked_id(snapshot_id))
         return JsonResponse(_view(deposit))
 
-    async def add(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
-        body = _body(incoming.json_body(), ("url", "token", "publish"))
-        url, token = _text(body, "url", PUBLIC), _text(body, "token", "")
-        project_id, found_id = checked_id(object_id), checked_id(snapshot_id)
-        publish = _flag(body, "publish")
-        return JsonResponse(
-            _view(await self._deposits.add(incoming.who, project_id, found_id, url, token, publish=publish))
-        )
+    async def add(self, incoming: Incoming, object_id: int, snapshot_id: int, body: DepositBody) -> Response:
+        ids = checked_id(object_id), checked_id(snapshot_id)
+        add = self._deposits.add
+        return JsonResponse(_view(await add(incoming.who, *ids, body.url, body.token, publish=body.publish)))
 
-    async def update(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
-        publish = _flag(_body(incoming.json_body(), ("publish",)), "publish")
-        project_id, found_id = checked_id(object_id), checked_id(snapshot_id)
-        return JsonResponse(_view(await self._deposits.go_on(incoming.who, project_id, found_id, publish=publish)))
+    async def update(self, incoming: Incoming, object_id: int, snapshot_id: int, body: PublishBody) -> Response:
+        ids = checked_id(object_id), checked_id(snapshot_id)
+        return JsonResponse(_view(await self._deposits.go_on(incoming.who, *ids, publish=body.publish)))
 
     async def delete(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
         await self._deposits.delete(incoming.who, checked_id(object_id), checked_id(snapshot_id))
@@ -340,26 +315,3 @@ class DepositsApi:
 
 def _view(deposit: DepositRow) -> Values:
     return outward_rows([deposit])[0]
-
-
-def _body(body: object, names: tuple[str, ...]) -> Values:
-    if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
-    for name in body:
-        if name not in names:
-            raise UnknownFieldError(f"Unknown attribute {str(name)[:100]}. Known attributes: {', '.join(names)}.")
-    return body
-
-
-def _text(body: Values, name: str, default: str) -> str:
-    value = body.get(name, default)
-    if not isinstance(value, str):
-        raise InvalidValueError(f"{name} must be a text.")
-    return clean_text(value)
-
-
-def _flag(body: Values, name: str) -> bool:
-    value = body.get(name, False)
-    if not isinstance(value, bool):
-        raise InvalidValueError(f"{name} must be true or false.")
-    return value

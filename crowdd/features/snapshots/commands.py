@@ -14,15 +14,17 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say, watching
 from crowdd.admin_cli.prompts import hidden
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.feature import House
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import project as found
 from crowdd.features.snapshots.contents import SnapshotView, snapshot_view
+from crowdd.features.snapshots.feature import SnapshotsFeature
 from crowdd.features.snapshots.repository import PUBLIC
 from crowdd.features.snapshots.runner import Made
 from crowdd.features.snapshots.verification import Verified, verify_archive
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Values
-from crowdd.services import Services
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _TOKEN_VARIABLE: Final = "CROWDD_REPOSITORY_TOKEN"  # noqa: S105 - its name
@@ -47,7 +49,7 @@ def make(config: Path | None, which: str, as_json: bool) -> None:
     Prints the hash of the content. If the project has a snapshot with this content, no other one is made.
     """
     with watching("Reading rows", quiet=as_json) as report:
-        made, url = with_domain(config, lambda services: _make(services, which, report))
+        made, url = with_domain(config, lambda house: _make(house, which, report))
     say(as_json, {**attrs.asdict(made), "url": url}, f"{'Known' if made.known else 'Made'}: {made.hash}", url)
 
 
@@ -57,7 +59,7 @@ def make(config: Path | None, which: str, as_json: bool) -> None:
 @click.pass_obj
 def list_snapshots(config: Path | None, which: str, as_json: bool) -> None:
     """List the snapshots of a project, the newest first."""
-    listing(as_json, with_domain(config, lambda services: _list(services, which)), _COLUMNS)
+    listing(as_json, with_domain(config, lambda house: _list(house, which)), _COLUMNS)
 
 
 @snapshot.command()
@@ -71,7 +73,7 @@ def verify(ctx: click.Context, what: str, as_json: bool) -> None:
     the hash. Prints what differs, and exits with 1 if anything does.
     """
     path = Path(what)
-    done = verify_archive(path) if path.is_file() else with_domain(ctx.obj, lambda services: _verify(services, what))
+    done = verify_archive(path) if path.is_file() else with_domain(ctx.obj, lambda house: _verify(house, what))
     fits = f"{done.files} files fit {done.hash}"
     say(as_json, attrs.asdict(done), *(done.faults or (fits,)))
     ctx.exit(int(bool(done.faults)))
@@ -100,47 +102,49 @@ def deposit(
     """
     word = hidden(token_file, _TOKEN_VARIABLE, "Access token", "--token-file")
     with watching("Files", quiet=as_json) as report:
-        done = with_domain(config, lambda services: _deposit(services, which, hash_, url, word, publish, report))
+        done = with_domain(config, lambda house: _deposit(house, which, hash_, url, word, publish, report))
     say(as_json, done, *(text for text in (done["page"], done["doi"]) if text))
 
 
 async def _deposit(
-    services: Services, which: str, hash_: str, url: str, word: str, publish: bool, report: Callable[[int], object]
+    house: House, which: str, hash_: str, url: str, word: str, publish: bool, report: Callable[[int], object]
 ) -> Values:
-    row = await found(services.projects, services.records, which)
-    stored = await services.snapshots.get(SYSTEM, row, hash_)
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
+    stored = await house[SnapshotsFeature].snapshots.get(SYSTEM, row, hash_)
 
     async def report_progress(done: int, total: int) -> None:
         report(done)
 
-    done = await services.deposits.now(
+    done = await house[SnapshotsFeature].deposits.now(
         SYSTEM, row["id"], stored["id"], url, word, publish=publish, report=report_progress
     )
     return {"state": done["state"], "page": done["page"], "doi": done["doi"]}
 
 
-async def _make(services: Services, which: str, report: Callable[[int], object]) -> tuple[Made, str]:
-    row = await found(services.projects, services.records, which)
+async def _make(house: House, which: str, report: Callable[[int], object]) -> tuple[Made, str]:
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
 
     async def report_rows(rows: int) -> None:
         if rows:
             report(rows)
 
-    made = await services.snapshots.make_now(SYSTEM, row["id"], report_rows)
-    return made, f"{_address(services, row['short_name'])}/{made.hash}"
+    made = await house[SnapshotsFeature].snapshots.make_now(SYSTEM, row["id"], report_rows)
+    return made, f"{_address(house, row['short_name'])}/{made.hash}"
 
 
-async def _list(services: Services, which: str) -> list[SnapshotView]:
-    row = await found(services.projects, services.records, which)
-    address = _address(services, row["short_name"])
-    return [snapshot_view(each, address, owns=True) for each in await services.snapshots.listed(SYSTEM, row)]
+async def _list(house: House, which: str) -> list[SnapshotView]:
+    row = await found(house[ProjectsFeature].projects, house.base.records, which)
+    address = _address(house, row["short_name"])
+    return [
+        snapshot_view(each, address, owns=True) for each in await house[SnapshotsFeature].snapshots.listed(SYSTEM, row)
+    ]
 
 
-async def _verify(services: Services, what: str) -> Verified:
+async def _verify(house: House, what: str) -> Verified:
     if not _HASH.fullmatch(what):
         raise NotFoundError(f"{what} is neither a file nor the hash of a snapshot.")
-    return await services.snapshots.verify(await services.snapshots.find(what))
+    return await house[SnapshotsFeature].snapshots.verify(await house[SnapshotsFeature].snapshots.find(what))
 
 
-def _address(services: Services, short_name: str) -> str:
-    return f"{services.settings.base_url.rstrip('/')}/project/{short_name}/snapshots"
+def _address(house: House, short_name: str) -> str:
+    return f"{house.base.settings.base_url.rstrip('/')}/project/{short_name}/snapshots"

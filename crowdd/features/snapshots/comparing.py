@@ -65,6 +65,8 @@ class KeptSnapshot:
             row["task"] = self._id("task", row["task"])
         if kind == "result":
             row["answers"] = [self._id("answer", number) for number in row["answers"]]
+            for each in (row.get("model") or {}).get("answers", ()):
+                each["answer"] = each["answer"] and self._id("answer", each["answer"])
         if kind == "answer" and row["volunteer"] in self.withdrawn:
             row["volunteer"] = None
         return row, slow

@@ -10,10 +10,10 @@ from typing import Final, TypedDict
 from crowdd.features.projects import dataset
 from crowdd.features.questions.rows import KeptVersion
 from crowdd.features.snapshots.rows import SnapshotFile, SnapshotProject, SnapshotRow
-from crowdd.features.tasks.settings import STOPPING
 from crowdd.kernel.values import Values
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.stopping import STOPPING
 
 
 class SnapshotView(TypedDict):

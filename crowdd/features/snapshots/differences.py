@@ -19,9 +19,10 @@ from crowdd.features.snapshots.rows import SnapshotFile, SnapshotRow
 from crowdd.features.snapshots.tables import IDENTIFIERS
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency import isolated
-from crowdd.kernel.concurrency.cache import SingleFlight
+from crowdd.kernel.concurrency.cache import Flight
+from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
-from crowdd.kernel.errors import UnavailableError
+from crowdd.kernel.errors import InvalidValueError, UnavailableError
 from crowdd.kernel.files import owned_folder
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
@@ -32,8 +33,7 @@ MAX_KEPT_BYTES: Final = 2_000_000_000
 _SENT_PIECE: Final = 1 << 17
 _MAX_WAITING: Final = 10
 _WORK: Final = "work"
-_WAIT_SECONDS: Final = 1.0  # after which the process is looked at again
-_PROGRAM: Final = "crowdd.features.snapshots.difference_program"
+_PROGRAM: Final = "crowdd.features.snapshots.difference_program:compare"
 _READ: Final = ("project.json", IDENTIFIERS, *TABLES.values())
 
 
@@ -71,7 +71,7 @@ class Differences:
     def __init__(self, store: MediaStore, worker_thread: WorkerThread, folder: Path, min_free_bytes: int) -> None:
         self._store, self._worker_thread = store, worker_thread
         self._folder, self._min_free_bytes = folder, min_free_bytes
-        self._made: SingleFlight[None] = SingleFlight()
+        self._made: Flight[None] = Flight()
         self._one = DeferredSemaphore(1)
 
     async def of(self, before: Side, after: Side, withdrawn: Sequence[str]) -> Difference:
@@ -123,12 +123,13 @@ class Differences:
                         await self._worker_thread.do_soon(copy.write, piece)
 
     async def _run(self, work: Path) -> None:
-        running = isolated.start_long_process(_PROGRAM, [str(work)], _too_costly)
+        async def look() -> None:
+            require_space(self._folder, self._min_free_bytes)
+
         try:
-            while not await self._worker_thread.do(running.wait, _WAIT_SECONDS):
-                require_space(self._folder, self._min_free_bytes)
-        finally:
-            running.end()
+            await isolated.start(_PROGRAM, str(work)).finish(self._worker_thread, look)
+        except LimitError:
+            raise InvalidValueError(_("Comparing these snapshots takes too much memory or time.")) from None
 
     def _remove_oldest(self) -> None:
         """Removes the oldest files beyond the limits."""
@@ -151,7 +152,3 @@ def _name(before: Side, after: Side, withdrawn: Sequence[str]) -> str:
 def _documents(side: Side) -> dict[str, str]:
     """The hashes of the documents of the content by their names."""
     return {f["name"]: f["sha256"] for f in side.files if f["content"] and not f["name"].endswith(".ndjson")}
-
-
-def _too_costly() -> str:
-    return _("Comparing these snapshots takes too much memory or time.")

@@ -363,13 +363,19 @@ def _read_me_lines(of: Description) -> Iterator[str]:
     yield ""
     yield "## What is left out"
     yield ""
-    yield "Columns of tasks that are hidden from volunteers, gold tasks and answers to them, trial answers, accounts"
-    yield "and addresses of volunteers. Volunteers who deleted their account have no code, and no row of their own."
+    yield "Columns of tasks that are hidden from volunteers, trial answers, accounts and addresses of volunteers, and"
+    yield "gold tasks with their answers until they have ended or their embargo is over. Volunteers who deleted their"
+    yield "account have no code, and no row of their own."
+    yield ""
+    yield "## Recompute"
+    yield ""
+    yield "`python recompute.py .` works each posterior, and the figures in `figures.json`, out again from the files."
+    yield "It needs numpy."
     yield ""
     yield "## Verify"
     yield ""
     yield "`manifest.json` has the SHA-256 of each file. The hash of the snapshot is the SHA-256 of the canonical JSON"
-    yield '`{"files":[{"bytes":…,"name":…,"sha256":…},…],"format":1}` with the files of `content`, by their names.'
+    yield f'`{{"files":[{{"bytes":…,"name":…,"sha256":…}},…],"format":{FORMAT}}}` with the files of `content`, by name.'
     yield "`crowdctl project snapshot verify FILE` checks all of this for a ZIP archive."
 
 

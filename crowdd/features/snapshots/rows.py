@@ -52,7 +52,7 @@ class SnapshotFile(TypedDict):
 class SnapshotProject:
     """What the content of a snapshot says of the project itself, as of one moment. ``category`` is a short name.
 
-    ``trial``: it was never published.
+    ``trial``: it was never published. ``gold``: the embargo of its gold tasks is over.
     """
 
     id: int
@@ -64,6 +64,7 @@ class SnapshotProject:
     allow_anonymous_contributors: bool
     category: str | None
     has_gold: bool
+    gold: bool
     trial: bool
     hidden_columns: Json
     now: datetime

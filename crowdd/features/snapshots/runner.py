@@ -18,6 +18,7 @@ from crowdd.database.access import Database, Transactions
 from crowdd.features.exports import statements as export_statements
 from crowdd.features.exports.exports import Resources
 from crowdd.features.exports.spools import require_space
+from crowdd.features.exports.statements import Lines
 from crowdd.features.media.store import SNAPSHOT, MediaNames, MediaStore
 from crowdd.features.projects import dataset
 from crowdd.features.questions import folder_versions
@@ -28,9 +29,9 @@ from crowdd.features.snapshots.snapshot_program import ABOUT, FINDINGS, entries
 from crowdd.features.snapshots.zip_stream import FileEntry
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency import isolated
-from crowdd.kernel.concurrency.isolated import LongProcess
+from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
-from crowdd.kernel.errors import NotFoundError
+from crowdd.kernel.errors import InvalidValueError, NotFoundError
 from crowdd.kernel.files import owned_folder
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
@@ -40,20 +41,9 @@ from crowdd.kinds.result import RESULT
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 
-_PROGRAM: Final = "crowdd.features.snapshots.snapshot_program"
+_PROGRAM: Final = "crowdd.features.snapshots.snapshot_program:write_snapshot"
 
 
-def start_process(raw: Path, folder: Path) -> LongProcess:
-    """Has the files written (``program``)."""
-    return isolated.start_long_process(_PROGRAM, [str(raw), str(folder)], too_costly)
-
-
-def too_costly() -> str:
-    """Why a snapshot that reached a limit failed."""
-    return _("The snapshot takes too much memory or time.")
-
-
-WAIT_SECONDS: Final = 1.0  # after which the process is looked at again
 _TABLES: Final[dict[str, Kind]] = {"tasks.ndjson": TASK, "answers.ndjson": TASK_RUN, "results.ndjson": RESULT}
 _OCTETS: Final = "application/octet-stream"
 Report = Callable[[int], Awaitable[None]]
@@ -109,14 +99,16 @@ class SnapshotRunner:
         about = {"documents": documents(project, versions), "description": self._description(project, audit)}
         (raw / ABOUT).write_bytes(orjson.dumps(about))
         rows = 0
-        for name, kind in _TABLES.items():
-            rows = await self._read_rows(tx, raw / name, kind, project, rows, report)
+        for name, lines in self._lines(project):
+            rows = await self._read_rows(tx, raw / name, lines, rows, report)
         return project
 
-    async def _read_rows(
-        self, tx: Database, path: Path, kind: Kind, project: SnapshotProject, rows: int, report: Report
-    ) -> int:
-        lines = statements.read_lines(kind, project, complete=complete(project))
+    def _lines(self, project: SnapshotProject) -> Iterator[tuple[str, Lines]]:
+        for name, kind in _TABLES.items():
+            yield name, statements.read_lines(kind, project, complete=complete(project))
+        yield "gold.ndjson", statements.read_gold_lines(project)
+
+    async def _read_rows(self, tx: Database, path: Path, lines: Lines, rows: int, report: Report) -> int:
         with path.open("wb") as file:
             async with aclosing(self._resources.pieces(tx, lines)) as pieces:
                 async for piece in pieces:
@@ -144,16 +136,14 @@ class SnapshotRunner:
         }
 
     async def _write(self, raw: Path, folder: Path, report: Report) -> None:
-        running = start_process(raw, folder)
-        try:
-            while not await self._ended(running):
-                require_space(self._folder, self._min_free_bytes)
-                await report(0)
-        finally:
-            running.end()
+        async def look() -> None:
+            require_space(self._folder, self._min_free_bytes)
+            await report(0)
 
-    async def _ended(self, running: LongProcess) -> bool:
-        return await self._worker_thread.do(running.wait, WAIT_SECONDS)
+        try:
+            await isolated.start(_PROGRAM, str(raw), str(folder)).finish(self._worker_thread, look)
+        except LimitError:
+            raise InvalidValueError(_("The snapshot takes too much memory or time.")) from None
 
     async def _store_all(
         self, project: SnapshotProject, snapshot_id: int, who: Requester, folder: Path, findings: Values

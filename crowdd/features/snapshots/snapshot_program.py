@@ -1,9 +1,7 @@
-"""The process that writes the files of a snapshot, with bounded memory and time: ``process`` starts it.
+"""The program that writes the files of a snapshot, with bounded memory and time: ``runner`` starts it.
 
-    python -m crowdd.features.snapshots.snapshot_program RAW FOLDER
-
-It knows no database. ``RAW`` has rows as the database gave them, and ``about.json``. ``FOLDER`` gets the
-files, deflated, and ``findings.json``. Where a limit ends the process, its status is not 0.
+It knows no database. ``raw`` has rows as the database gave them, and ``about.json``. ``folder`` gets the files,
+deflated, and ``findings.json``.
 """
 
 from __future__ import annotations
@@ -17,36 +15,34 @@ from typing import Final
 import attrs
 import orjson
 
+from crowdd import PACKAGE
 from crowdd.features.snapshots.canonical_json import dumps
+from crowdd.features.snapshots.figures import FIGURES, Figures
 from crowdd.features.snapshots.packaging import Description, describe_snapshot
 from crowdd.features.snapshots.tables import FORMAT, MANIFEST, Tables
 from crowdd.features.snapshots.zip_stream import FileEntry, WrittenFile
-from crowdd.kernel.concurrency.isolated import bound_process, watch_server, yield_to_requests
+from crowdd.kernel.concurrency.isolated import Limits
 from crowdd.kernel.values import Values
+from crowdd.kinds.stopping import STOPPING
 
-MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses
-MAX_CPU_SECONDS: Final = 3600
-MAX_FILE_BYTES: Final = 20_000_000_000
+LIMITS: Final = Limits(memory=4_000_000_000, cpu_seconds=3600, file_bytes=20_000_000_000, niceness=19)
 ABOUT, FINDINGS = "about.json", "findings.json"
+RECOMPUTE: Final = "recompute.py"
+"""The program that works the figures of a snapshot out again, which comes with it."""
 _DEEP: Final = 20_000  # levels of JSON; the database gives no more than it was given
 
 
-def limit() -> None:
-    """Bounds this process, and lets all others go first."""
-    yield_to_requests(19)
+def write_snapshot(raw: str, folder: str) -> None:
+    """Writes the files, and what was found."""
+    read_deep_values()
+    findings = write_files(Path(raw), Path(folder), orjson.loads((Path(raw) / ABOUT).read_bytes()))
+    (Path(folder) / FINDINGS).write_bytes(orjson.dumps(findings))
+
+
+def read_deep_values() -> None:
+    """Has this process read all JSON that the database has."""
     sys.setrecursionlimit(_DEEP)
     sys.set_int_max_str_digits(0)
-    bound_process(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=MAX_FILE_BYTES)
-
-
-def main(arguments: list[str]) -> int:
-    """Writes the files into the folder that the arguments name."""
-    limit()
-    watch_server()
-    raw, folder = map(Path, arguments)
-    findings = write_files(raw, folder, orjson.loads((raw / ABOUT).read_bytes()))
-    (folder / FINDINGS).write_bytes(orjson.dumps(findings))
-    return 0
 
 
 def write_files(raw: Path, folder: Path, about: Values) -> Values:
@@ -54,10 +50,12 @@ def write_files(raw: Path, folder: Path, about: Values) -> Values:
 
     ``about``: ``documents`` (of the content, by their names), and what ``Description`` takes besides.
     """
-    tables = Tables(raw, folder)
+    first_answers = (about["documents"]["project.json"].get("settings", {}).get(STOPPING) or {}).get("min_answers")
+    tables = Tables(raw, folder, figures=Figures(first_answers))
     files = [
         *tables.write(),
         *(_write(folder, name, _bytes(value), True) for name, value in about["documents"].items()),
+        _write(folder, FIGURES, _bytes(tables.figures.stated()), True),
     ]
     snapshot_hash = content_hash(files)
     description = Description(
@@ -68,6 +66,7 @@ def write_files(raw: Path, folder: Path, about: Values) -> Values:
         **about["description"],
     )
     files += [_write(folder, name, text, False) for name, text in describe_snapshot(description)]
+    files.append(_write(folder, RECOMPUTE, (PACKAGE / "features/snapshots" / RECOMPUTE).read_bytes(), False))
     manifest = description.manifest(files)
     files.append(_write(folder, MANIFEST, dumps(manifest) + b"\n", False))
     return {"hash": snapshot_hash, "manifest": manifest, "files": [attrs.asdict(each) for each in files]}
@@ -98,7 +97,3 @@ def _write(folder: Path, name: str, content: bytes, of_content: bool) -> FileEnt
 def entries(rows: Sequence[Values]) -> list[FileEntry]:
     """The files of findings."""
     return [FileEntry(**row) for row in rows]
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -5,7 +5,7 @@ The rows are what everybody may read where answers are public, one JSON object p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from crowdd.database.access import Database, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
@@ -192,7 +192,8 @@ async def find_project(tx: Database, project_id: int) -> SnapshotProject | None:
         tx,
         SnapshotProject,
         "SELECT p.id, p.name, p.short_name, p.description, p.long_description, p.info, p.allow_anonymous_contributors,"
-        " c.short_name AS category, p.has_gold, l.trial, p.hidden_columns, clock() AS now"
+        " c.short_name AS category, p.has_gold, coalesce(p.info->>'gold_embargo' <= to_char(clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), false) AS gold,"
+        " l.trial, p.hidden_columns, clock() AS now"
         " FROM project p JOIN project_ledger l ON l.project_id = p.id LEFT JOIN category c ON c.id = p.category_id WHERE p.id = %(id)s",
         {"id": project_id},
     )
@@ -323,7 +324,7 @@ FIELDS: Final[dict[Kind, tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 """Attributes of rows, all of which everybody may read (a test compares them with the declarations)."""
-_TIMES: Final = frozenset({"created", "finish_time"})
+_TIMES: Final = frozenset({"created", "finish_time", "since", "ended"})
 # While a project has gold tasks, only its owners see its snapshots; they need the true state.
 _OF_TASKS: Final = {
     name: f"(SELECT r.{name} FROM task_record r WHERE r.project_id = t.project_id AND r.id = t.id)"
@@ -333,26 +334,60 @@ _CODE: Final = (
     "CASE WHEN NOT EXISTS (SELECT FROM withdrawn_volunteer w WHERE w.project_id = t.project_id AND w.word = t.volunteer)"
     " THEN t.volunteer END"
 )
+_COMPUTED: Final[Mapping[Kind, Mapping[str, str]]] = {
+    TASK: {},
+    TASK_RUN: {
+        "volunteer": _CODE,
+        "class": "(SELECT q.choices[t.class] FROM trust_model q WHERE q.project_id = t.project_id)",
+        "fits": "(SELECT t.class IS NOT NULL FROM trust_model q WHERE q.project_id = t.project_id)",
+        "counted": "t.counted",
+        "not_counted": "why_not_counted(t.counted, t.gold, t.aside, t.unreliable)",
+        "right": "CASE WHEN t.gold THEN t.is_right END",
+        "questions_version": "questions_version_of(t.project_id, t.info, t.created)",
+    },
+    RESULT: {
+        "model": "(SELECT model_of(r) FROM result r WHERE r.project_id = t.project_id AND r.id = t.id)",
+        "sample": (
+            "(SELECT s.decided FROM sampled_result s JOIN trust_model q USING (project_id, generation)"
+            " WHERE s.project_id = t.project_id AND s.task_id = t.task_id AND s.result_id = t.id)"
+        ),
+    },
+}
+"""Columns that are made for snapshots, as expressions of a row t."""
+_COMPLETED_BY_IMPORT: Final = (
+    "EXISTS (SELECT FROM result x WHERE x.project_id = t.project_id AND x.task_id = t.id AND x.last_version"
+    " AND NOT EXISTS (SELECT FROM task_run u WHERE u.project_id = t.project_id AND u.id = ANY (x.task_run_ids) AND u.trial))"
+)
 
 
 def read_lines(kind: Kind, project: SnapshotProject, *, complete: bool) -> Lines:
-    """The rows of a kind. Gold tasks, trial answers and what they did are left out.
+    """The rows of a kind. Trial answers and what they did are left out; so are gold tasks, unless ``project.gold``.
 
     ``complete``: only answers to complete tasks and their results.
     """
-    chosen = Chosen(project.id, complete=complete, ordinary=True)
+    chosen = Chosen(project.id, complete=complete, ordinary=True, gold=project.gold)
     pairs = [f"'{name}', {_value(name)}" for name in FIELDS[kind] if not (kind is TASK and name in _OF_TASKS)]
     if kind is TASK:
         pairs += [f"'{name}', {value}" for name, value in _states(project)]
-    if kind is TASK_RUN:
-        pairs.append(f"'volunteer', {_CODE}")
+    pairs += [f"'{name}', {value}" for name, value in _COMPUTED[kind].items()]
     return json_lines(rows_of(kind, chosen), chosen, f"json_build_object({', '.join(pairs)})::text", b"\n")
+
+
+def read_gold_lines(project: SnapshotProject) -> Lines:
+    """What is right about the tasks that were gold tasks, and with ``project.gold`` about those that are."""
+    rows = "SELECT project_id, task_id AS id, answer, rule, since, ended FROM ended_gold"
+    if project.gold:
+        rows += " UNION ALL SELECT project_id, task_id, answer, rule, since, NULL FROM gold_task"
+    times = ", ".join(f"'{name}', {_value(name)}" for name in ("since", "ended"))
+    line = f"json_build_object('id', t.id, 'right', t.answer, 'rule', t.rule, {times})::text"
+    return json_lines(f"({rows}) t WHERE t.project_id = %(project)s", Chosen(project.id), line, b"\n")
 
 
 def _states(project: SnapshotProject) -> Iterator[tuple[str, str]]:
     for name, of in _OF_TASKS.items():
         if project.trial:
-            yield name, "'ongoing'" if name == "state" else "NULL"
+            other = "'ongoing'" if name == "state" else "NULL"
+            yield name, f"CASE WHEN {_COMPLETED_BY_IMPORT} THEN t.{name} ELSE {other} END"
         else:
             yield name, of if project.has_gold else f"t.{name}"
 

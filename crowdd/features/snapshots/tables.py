@@ -12,10 +12,11 @@ from typing import Final, cast
 import attrs
 
 from crowdd.features.snapshots.canonical_json import dumps, encode_line, parsed
+from crowdd.features.snapshots.figures import Figures
 from crowdd.features.snapshots.zip_stream import FileEntry, WrittenFile
 from crowdd.kernel.values import Values
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Number of this layout. It is part of the hash: another layout is other content."""
 
 
@@ -58,6 +59,12 @@ TABLES: Final[Mapping[str, Sequence[Column]]] = {
         _column("finish_time", "time", "When the answer was stored (UTC)."),
         _column("timeout", "number", "Seconds after the lease expired; null if the answer was in time."),
         _column("media_url", "string", "Address of a file sent with the answer."),
+        _column("class", "any", "The choice that it says at the first answer field; null if it does not fit, too."),
+        _column("fits", "boolean", "Whether it says one of the choices, such as can't tell; null without a label."),
+        _column("counted", "boolean", "Whether it counts."),
+        _column("not_counted", "string", "Why it does not: late, unreliable, repeated, set_aside or gold."),
+        _column("right", "boolean", "Whether it was right; of an answer to a gold task."),
+        _column("questions_version", "integer", "Version of the questions that it answers; null without questions."),
     ),
     "results.ndjson": (
         _column(
@@ -75,11 +82,27 @@ TABLES: Final[Mapping[str, Sequence[Column]]] = {
         _column(
             "confidence",
             "number",
-            "How probable the choice of the first field is, or the share of equal answers.",
+            "What the model says of the choice of the first field (not measured), or the share of equal answers.",
         ),
-        _column("posterior", "any", "The probability of each choice, if the first answer field is a label."),
+        _column("posterior", "any", "What the model says of each choice, if the first answer field is a label."),
         _column("consensus", "any", "What the counted answers say together, by the names of the answer fields."),
         _column("info", "any", "What the owners conclude from the answers."),
+        _column(
+            "model",
+            "any",
+            "If the first answer field is a label: choices, class (number of the most probable one), and of what"
+            " answers say also prior (ln), answers (with class, accuracy of the volunteer, weight in the network, and"
+            " what they add: log_likelihoods by choice), posterior, and when the task was to stop:"
+            " min_answers, confidence, max_answers.",
+        ),
+        _column("sample", "integer", "Class that an expert said without seeing the result, if it was drawn at random."),
+    ),
+    "gold.ndjson": (
+        _TASK,
+        _column("right", "list", "The answers that are right about this gold task."),
+        _column("rule", "any", "How answers are compared with them; null: by the type of the first answer field."),
+        _column("since", "time", "Since when it was a gold task (UTC)."),
+        _column("ended", "time", "When it ended (UTC); null: it has not."),
     ),
     "volunteers.ndjson": (
         attrs.evolve(_VOLUNTEER, doc="Random code, the same for all answers of a volunteer in this project."),
@@ -99,11 +122,6 @@ IDENTIFIER_COLUMNS: Final = (
     _column("created", "time", "When the task was added (UTC); null for answers and results."),
 )
 MANIFEST: Final = "manifest.json"
-DOCUMENTS: Final = (
-    "project.json", "presenter.html", "tutorial.html", "results.html", "questions.json", "answer_fields.json",
-    "guided_tutorial.json", "field_guide.json",
-)  # fmt: skip
-"""Further files of the content; those that the project does not have are left out."""
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".ndjson": "application/x-ndjson",
     ".json": "application/json",
@@ -111,6 +129,7 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".md": "text/markdown",
     ".cff": "text/yaml",
     ".txt": "text/plain",
+    ".py": "text/x-python",
 }
 
 
@@ -195,6 +214,7 @@ class Tables:
     folder: Path
     keys: dict[str, Keys] = attrs.field(factory=dict)
     redundancy: list[int] = attrs.field(factory=list)
+    figures: Figures = attrs.field(factory=Figures)
     _tasks: Numbers = attrs.field(factory=Numbers)
     _answers: Numbers = attrs.field(factory=Numbers)
     _results: Numbers = attrs.field(factory=Numbers)
@@ -207,6 +227,7 @@ class Tables:
             self._table("tasks.ndjson", self._task, identifiers),
             self._table("answers.ndjson", self._answer, identifiers),
             self._table("results.ndjson", self._result, identifiers),
+            self._write_gold(),
             self._write_volunteers(),
         ]
         return [*files, identifiers.end()]
@@ -244,6 +265,7 @@ class Tables:
         if row["task"] is None:
             return None
         row["answer"] = self._answers.add(row["id"])
+        self.figures.note_answer(row["class"], row["fits"])
         if row["volunteer"] is not None:
             self._note_volunteer(row["volunteer"], row["finish_time"])
         return "answer", row["answer"]
@@ -255,7 +277,22 @@ class Tables:
         row["result"] = self._results.add(row["id"])
         numbers = (self._answers.get(each) for each in row["task_run_ids"])
         row["answers"] = [number for number in numbers if number is not None]
+        model = row["model"] or {}
+        for each in model.get("answers", ()):
+            each["answer"] = self._answers.get(each["answer"])  # null: it was deleted
+        if "prior" in model:  # the posterior with all its digits
+            for each, probability in zip(row["posterior"] or (), model["posterior"], strict=False):
+                each["probability"] = probability
+        self.figures.note_result(row["answers"], row["model"], row["sample"], last=row["last_version"])
         return "result", row["result"]
+
+    def _write_gold(self) -> FileEntry:
+        out = WrittenFile(self.folder, "gold.ndjson", content=True)
+        for row, slow in self._rows("gold.ndjson"):
+            row["task"] = self._tasks.get(row["id"])
+            if row["task"] is not None:
+                out.write_row(encode_line({column.name: row[column.name] for column in TABLES["gold.ndjson"]}, slow))
+        return out.end()
 
     def _note_volunteer(self, code: str, time: str) -> None:
         known = self._volunteers.get(code)

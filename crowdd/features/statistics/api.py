@@ -61,6 +61,11 @@ _AGREEMENT = Operation(
             },
             tasks={**_COUNT, "description": "Completed tasks with two comparable answers or more."},
             answers={**_COUNT, "description": "Answers to these tasks that could be compared."},
+            pending={"type": "boolean", "description": "Whether alpha is still to be computed."},
+            failure={
+                "anyOf": [_TEXT, {"type": "null"}],
+                "description": "Why alpha could not be computed so far; null if it could.",
+            },
         )
     ),
     refusals=(AnonymousError, NotFoundError, ForbiddenError),

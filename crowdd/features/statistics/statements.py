@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.database.access import Database, Prepared, fetch_row, fetch_row_or_none, fetch_rows, one
+from crowdd.database.access import Database, Prepared, fetch_row, fetch_row_or_none, fetch_rows
 from crowdd.features.projects.rows import (
     BusyProject,
     HomeFigures,
@@ -18,33 +18,6 @@ from crowdd.features.projects.rows import (
     TopVolunteers,
     TwoWeeks,
 )
-
-CHUNK = 5000
-
-
-async def fold_counters(db: Database, maximum: int = CHUNK) -> int:
-    """Folds appended counters and evidence, and lets old days go, in short transactions; how many rows were folded."""
-    folded = await _fold_evidence(db)
-    while (n := await _count(db, "SELECT fold_stats(clock(), %(maximum)s) AS n", maximum)) > 0:
-        folded += n
-        if n < maximum:
-            break
-    while await _count(db, "SELECT expire_days(clock(), %(maximum)s) AS n", maximum) == maximum:
-        pass
-    return folded
-
-
-async def _fold_evidence(db: Database) -> int:
-    """What completed tasks teach about volunteers (definitions 54), project by project."""
-    folded = 0
-    for row in await db.fetch("SELECT projects_to_fold() AS id"):
-        count_row = await one(db, "SELECT fold_evidence(%(project)s) AS n", {"project": row["id"]})
-        folded += int(count_row["n"])
-    return folded
-
-
-async def _count(db: Database, sql: str, maximum: int) -> int:
-    return int((await one(db, sql, {"maximum": maximum}))["n"])
 
 
 def _top(recent: str) -> str:

@@ -23,6 +23,7 @@ from crowdd.features.statistics import statements
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import JsonObject, Values
 from crowdd.kinds.project_statistics import PROJECT_STATISTICS
+from crowdd.sched import statements as sched_statements
 
 _WIDTH = 1.2816  # standard deviations on both sides of which lie 80 of 100 outcomes
 MIN_DAYS = 2
@@ -221,7 +222,7 @@ class Statistics:
 
     async def fold(self) -> int:
         """Folds what has been appended, and lets days go that are over; returns how many rows were folded."""
-        return await statements.fold_counters(self._db)
+        return await sched_statements.fold_counters(self._db)
 
     async def fill(self, views: Views) -> None:
         """Puts the figures of two weeks into the ``info`` of statistics records."""

@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import attrs
 
 from crowdd.features.projects.external_users import ExternalUsers
 from crowdd.features.tasks.contributions import (
-    MAX_LEASES,
     MAX_TASKS,
     SORT_SECONDS,
     Contributions,
@@ -20,7 +18,7 @@ from crowdd.features.tasks.contributions import (
     candidate_scan,
     external_uid,
 )
-from crowdd.features.tasks.leases import REASONS, Leases, Release, why_no_task
+from crowdd.features.tasks.leases import Leases, ReleaseBody, why_no_task
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
@@ -38,9 +36,10 @@ from crowdd.kernel.errors import (
     InvalidValueError,
     NotFoundError,
     TooLargeError,
-    UnknownFieldError,
 )
 from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Json
+from crowdd.kinds.body import Body, key
 from crowdd.kinds.roles import EVERYONE
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
@@ -213,6 +212,12 @@ def _project_id(text: str) -> int:
     return int(text)
 
 
+class CorrectionBody(Body):
+    """An answer that takes the place of the one that was given."""
+
+    info: Json = key(TASK_RUN.field("info"), "The answer.")
+
+
 _CORRECT = Operation(
     name="correct_task",
     section="volunteers",
@@ -225,14 +230,6 @@ _CORRECT = Operation(
         EXTERNAL_UID,
         PASSWORD,
     ),
-    bodies={
-        JSON: {
-            "type": "object",
-            "properties": {"info": {"description": "The answer."}},
-            "required": ["info"],
-            "additionalProperties": False,
-        }
-    },
     answer=reference(answer_name(TASK_RUN)),
     refusals=(AnonymousError, ForbiddenError, NotFoundError, TooLargeError),
     audience=Audience.VOLUNTEER,
@@ -253,6 +250,7 @@ class CorrectingApi:
             operation=_CORRECT,
             action="answer",
             admits=self.admits,
+            body=CorrectionBody,
         )
 
     async def admits(self, incoming: Incoming, object_id: int) -> None:
@@ -260,49 +258,14 @@ class CorrectingApi:
         uid = incoming.query.get("external_uid")
         await self._contributions.require_asker(incoming.who, uid, [checked_id(object_id)])
 
-    async def correct(self, incoming: Incoming, object_id: int) -> Response:
+    async def correct(self, incoming: Incoming, object_id: int, body: CorrectionBody) -> Response:
         """Stores the correction and returns the answer."""
-        info = _info(incoming.json_body())
         uid, bearer = incoming.query.get("external_uid"), bearer_token(incoming)
-        return JsonResponse(await self._contributions.correct(incoming.who, checked_id(object_id), info, uid, bearer))
-
-
-def _info(body: object) -> Any:
-    if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
-    for name in body:
-        if name != "info":
-            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: info.")
-    if "info" not in body:
-        raise InvalidValueError("`info` is missing.", code="missing_attribute")
-    return TASK_RUN.field("info").parse(body["info"])
+        corrected = await self._contributions.correct(incoming.who, checked_id(object_id), body.info, uid, bearer)
+        return JsonResponse(corrected)
 
 
 _TASK = Parameter("object_id", _COUNT, "Id of the task.", where="path")
-_SKIP = {
-    "type": "object",
-    "properties": {
-        "skip": {
-            "type": "boolean",
-            "default": False,
-            "description": "Whether the caller skips the task. It is then assigned to them last.",
-        },
-        "reason": {
-            "type": "string",
-            "enum": ["", *REASONS],
-            "default": "",
-            "description": "Reason for skipping. Owners see how often each was given.",
-        },
-        "also": {
-            "type": "array",
-            "items": _COUNT,
-            "maxItems": MAX_LEASES,
-            "default": [],
-            "description": "Ids of other tasks of the project to release as well.",
-        },
-    },
-    "additionalProperties": False,
-}
 _RELEASE = Operation(
     name="release_task",
     section="volunteers",
@@ -310,7 +273,6 @@ _RELEASE = Operation(
     about="Others can get the task at once. The body may also be JSON sent as text/plain, or empty, as a page sends it"
     " while it is being closed (navigator.sendBeacon). An answer that arrives later is still stored.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
-    bodies={JSON: _SKIP},
     answer=closed_object(released={"type": "boolean", "description": "false if the caller had leased none of them."}),
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.VOLUNTEER,
@@ -360,16 +322,20 @@ class LeasesApi:
     def routes(self) -> Iterator[Route]:
         yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", operation=_LEASE, action="answer")
         yield post(
-            "/api/task/<int:object_id>/release", self.release, endpoint="release", operation=_RELEASE, action="answer"
+            "/api/task/<int:object_id>/release",
+            self.release,
+            endpoint="release",
+            operation=_RELEASE,
+            action="answer",
+            body=ReleaseBody,
         )
         yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", operation=_RENEW, action="answer")
 
     async def lease(self, incoming: Incoming, object_id: int) -> Response:
         return JsonResponse({"state": await self._leases.lease(*_asked(incoming, object_id))})
 
-    async def release(self, incoming: Incoming, object_id: int) -> Response:
-        release = _release(incoming.json_body() if incoming.raw_body else {})
-        return JsonResponse({"released": await self._leases.give_back(*_asked(incoming, object_id), release)})
+    async def release(self, incoming: Incoming, object_id: int, body: ReleaseBody) -> Response:
+        return JsonResponse({"released": await self._leases.give_back(*_asked(incoming, object_id), body)})
 
     async def renew(self, incoming: Incoming, object_id: int) -> Response:
         lease = await self._leases.renew(*_asked(incoming, object_id))
@@ -379,28 +345,3 @@ class LeasesApi:
 def _asked(incoming: Incoming, task_id: int) -> tuple[Requester, int, str | None, str | None]:
     """The requester, the task, and for an external user the id and the token."""
     return incoming.who, checked_id(task_id), incoming.query.get("external_uid"), bearer_token(incoming)
-
-
-def _release(body: object) -> Release:
-    if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
-    for name in body:
-        if name not in ("skip", "reason", "also"):
-            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: skip, reason, also.")
-    try:
-        skip = Boolean().parse(body.get("skip", False))
-    except InvalidValueError as error:
-        raise InvalidValueError(f"skip {error}.") from None
-    reason = body.get("reason", "")
-    if reason not in ("", *REASONS):
-        raise InvalidValueError(f"reason must be one of {', '.join(REASONS)}.")
-    return Release(skip, _also(body.get("also", [])), reason)
-
-
-def _also(value: object) -> tuple[int, ...]:
-    if not isinstance(value, list) or len(value) > MAX_LEASES:
-        raise InvalidValueError(f"also must be an array of at most {MAX_LEASES} tasks.")
-    try:
-        return tuple(Integer(minimum=0).parse(one) for one in value)
-    except InvalidValueError as error:
-        raise InvalidValueError(f"also: an element {error}.") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
@@ -12,21 +12,31 @@ from crowdd.core import log_statements
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.tasks import bar_statements, volunteer_statements
-from crowdd.features.tasks.changes import Changes
+from crowdd.features.tasks.changes import Changes, VolunteerBody
 from crowdd.features.tasks.rows import Bar
-from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
-from crowdd.kinds.types import Boolean, Integer, Text
+from crowdd.kinds.body import key
+from crowdd.kinds.types import Boolean, Text
 from crowdd.sched.queue import Queue, QueuedTask
 
 CHUNK = 500  # tasks of one transaction
 HANDLER = "set_aside"
-NAMES = ("volunteer", "user_id", "user_name", "external_uid", "taskrun_id")
-_REASON = Text(maximum=1000)
-_FLAG = Boolean()
-_ID = Integer(minimum=1)
+
+
+class BarBody(VolunteerBody, exactly_one=("volunteer", "user_id", "user_name", "external_uid", "taskrun_id")):
+    """A volunteer or a network that is barred."""
+
+    user_name: str | None = key(Text(minimum=1, maximum=255), "User name of their account.", default=None)
+    network: bool = key(
+        Boolean(),
+        "With taskrun_id: bar all anonymous volunteers of the network that the answer came from.",
+        default=False,
+    )
+    set_aside: bool = key(Boolean(), "Whether to stop counting their answers.", default=True)
+    reason: str = key(Text(maximum=1000), default="")
 
 
 @attrs.frozen
@@ -76,15 +86,11 @@ class Barring:
         await self._changes.require(self._db, who, project_id)
         return [Barred.of(row) for row in await bar_statements.listed(self._db, project_id)]
 
-    async def bar(self, who: Requester, project_id: int, body: object) -> BarResult:
-        """Keeps a volunteer out, named by one of NAMES; with ``network`` all anonymous ones of the answer's network.
-
-        With ``set_aside`` (the default) their answers do not count any more.
-        """
-        fields = _given(body, {*NAMES, "network", "reason", "set_aside"})
+    async def bar(self, who: Requester, project_id: int, body: BarBody) -> BarResult:
+        """Keeps a volunteer out, or all anonymous ones of a network."""
         await self._changes.require(self._db, who, project_id)
-        subject, shown = await self._subject(project_id, fields)
-        reason, aside = _REASON.parse(fields.get("reason", "")), _FLAG.parse(fields.get("set_aside", True))
+        subject, shown = await self._subject(project_id, body)
+        reason, aside = body.reason, body.set_aside
 
         async def work(tx: Database) -> int:
             bar_id = await bar_statements.bar(tx, project_id, subject, shown, who.user_id, reason)
@@ -156,18 +162,15 @@ class Barring:
         row = await bar_statements.find(self._db, project_id, bar_id)
         return row is not None and bool(await bar_statements.tasks_of(self._db, project_id, row.subject, after, 1))
 
-    async def _subject(self, project_id: int, fields: Mapping[str, object]) -> tuple[str, str | None]:
+    async def _subject(self, project_id: int, body: BarBody) -> tuple[str, str | None]:
         """Whom a body names, and how owners know an anonymous one."""
-        named = [name for name in NAMES if fields.get(name) not in (None, "")]
-        if len(named) != 1:
-            raise InvalidValueError(_("Identify the volunteer by one of %(choices)s.", choices=", ".join(NAMES)))
-        if named[0] == "taskrun_id":
-            return await self._author(project_id, fields)
-        if _FLAG.parse(fields.get("network", False)):
+        if body.taskrun_id is not None:
+            return await self._author(project_id, body.taskrun_id, network=body.network)
+        if body.network:
             raise InvalidValueError(_("network requires taskrun_id, the id of an anonymous answer from this network."))
-        if named[0] == "user_name":
-            return await self._account(str(fields["user_name"])), None
-        return await self._changes.volunteer(project_id, {named[0]: fields[named[0]]}), None
+        if body.user_name is not None:
+            return await self._account(body.user_name), None
+        return await self._changes.volunteer(project_id, body), None
 
     async def _account(self, name: str) -> str:
         row = await account_statements.find_by_name(self._db, name.strip())
@@ -175,12 +178,11 @@ class Barring:
             raise NotFoundError(NOT_FOUND, hint=_("No account has the user name “%(name)s”.", name=name.strip()))
         return f"u:{row['id']}"
 
-    async def _author(self, project_id: int, fields: Mapping[str, object]) -> tuple[str, str | None]:
-        run_id = _ID.parse(fields["taskrun_id"])
+    async def _author(self, project_id: int, run_id: int, *, network: bool) -> tuple[str, str | None]:
         row = await bar_statements.author(self._db, project_id, run_id)
         if row is None:
             raise NotFoundError(NOT_FOUND, hint=f"Answer {run_id} does not exist in this project.")
-        if not _FLAG.parse(fields.get("network", False)):
+        if not network:
             return row.actor, row.user_ip
         if row.user_ip is None:
             raise InvalidValueError(_("Answer %(number)s is not anonymous. Bar its volunteer instead.", number=run_id))
@@ -192,12 +194,3 @@ async def _in_log(db: Database, project_id: int, subject: str) -> str:
     if not subject.startswith("c:"):
         return subject
     return f"anonymous:{await volunteer_statements.word_of(db, project_id, subject)}"
-
-
-def _given(body: object, known: set[str]) -> Values:
-    if not isinstance(body, dict):
-        raise InvalidValueError(_("The body is not a JSON object."))
-    for name in body:
-        if name not in known:
-            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: {', '.join(sorted(known))}.")
-    return body

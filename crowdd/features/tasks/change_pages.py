@@ -6,7 +6,7 @@ Each page can first show what would happen (``preview``).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import attrs
@@ -24,12 +24,22 @@ from crowdd.features.projects.views import (
     numbers_in,
     ticked_tasks,
 )
-from crowdd.features.tasks import task_pages
-from crowdd.features.tasks.barring import Barring
-from crowdd.features.tasks.changes import MAX_ANSWERS, Changes, Effect
+from crowdd.features.tasks import task_filters
+from crowdd.features.tasks.barring import BarBody, Barring
+from crowdd.features.tasks.changes import (
+    MAX_ANSWERS,
+    Changes,
+    Effect,
+    PriorityBody,
+    RedundancyBody,
+    RetirementBody,
+    SchedulerBody,
+    TasksBody,
+    WithdrawalBody,
+)
 from crowdd.features.tasks.list_statements import TaskFilter
+from crowdd.features.tasks.task_filters import Matching
 from crowdd.features.tasks.task_list import Browsing
-from crowdd.features.tasks.task_pages import Matching
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
@@ -38,6 +48,7 @@ from crowdd.kernel.errors import InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds.body import Body
 from crowdd.kinds.types import clean_text
 
 _AT = "/project/<short_name>/tasks"
@@ -47,7 +58,7 @@ class Change(Protocol):
     """A change of ``Changes``; ``matching`` chooses tasks instead of ``task_ids``."""
 
     def __call__(
-        self, who: Requester, project_id: int, body: object, dry_run: bool, matching: TaskFilter | None = None
+        self, who: Requester, project_id: int, body: Any, dry_run: bool, matching: TaskFilter | None = None
     ) -> Awaitable[Effect]:
         """What it does, or would do."""
 
@@ -59,17 +70,22 @@ class ChangeForm:
     name: str
     title: str
     fields: tuple[str, ...]
+    body: type[Body]
     change: Callable[[Changes], Change]
     task_ids: str = "no"  # no, may, must: whether it names tasks
 
 
-REDUNDANCY = ChangeForm("redundancy", _("Answers per task"), ("n_answers",), lambda c: c.redundancy, "may")
-PRIORITY = ChangeForm("priority", _("Task priority"), ("priority_0",), lambda c: c.priority, "must")
-SCHEDULER = ChangeForm("scheduler", _("Task order"), ("sched",), lambda c: _of_all(c.scheduler))
-WITHDRAWAL = ChangeForm("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: _of_all(c.withdraw))
-RETIREMENT = ChangeForm("retire", _("Retire tasks"), ("note",), lambda c: c.retire_tasks, "must")
-REOPENING = ChangeForm("reopen", _("Reopen tasks"), (), lambda c: c.reopen_tasks, "must")
-DELETION = ChangeForm("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
+REDUNDANCY = ChangeForm(
+    "redundancy", _("Answers per task"), ("n_answers",), RedundancyBody, lambda c: c.redundancy, "may"
+)
+PRIORITY = ChangeForm("priority", _("Task priority"), ("priority_0",), PriorityBody, lambda c: c.priority, "must")
+SCHEDULER = ChangeForm("scheduler", _("Task order"), ("sched",), SchedulerBody, lambda c: _of_all(c.scheduler))
+WITHDRAWAL = ChangeForm(
+    "withdraw", _("Delete answers of a volunteer"), ("volunteer",), WithdrawalBody, lambda c: _of_all(c.withdraw)
+)
+RETIREMENT = ChangeForm("retire", _("Retire tasks"), ("note",), RetirementBody, lambda c: c.retire_tasks, "must")
+REOPENING = ChangeForm("reopen", _("Reopen tasks"), (), TasksBody, lambda c: c.reopen_tasks, "must")
+DELETION = ChangeForm("delete", _("Delete tasks"), (), TasksBody, lambda c: c.delete, "may")
 _FORMS = (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, RETIREMENT, REOPENING, DELETION)
 _OPTIONAL = frozenset({"note"})
 
@@ -110,7 +126,7 @@ class ChangePages:
             if form.task_ids != "no":
                 values["task_ids"] = ", ".join(ticked_tasks(incoming)) or None
             text = all_matching(incoming) if form.task_ids != "no" else ""
-            matching = task_pages.parse_matching(text) if text else None
+            matching = task_filters.parse_matching(text) if text else None
             return await self._page(incoming, row, form, self._forms.filled(incoming, **values), matching=matching)
 
         return show
@@ -137,8 +153,9 @@ class ChangePages:
             effect = None
             if not wrong:
                 try:
-                    chosen = task_pages.parse_task_filter(text) if text else None
-                    effect = await form.change(self._changes)(incoming.who, row["id"], body, dry_run, chosen)
+                    chosen = task_filters.parse_task_filter(text) if text else None
+                    change = form.change(self._changes)
+                    effect = await change(incoming.who, row["id"], form.body.parse(body), dry_run, chosen)
                 except InvalidValueError as error:
                     wrong = {_field_of(error, form, bool(text)): [error.args[0]]}
                 except NotFoundError as error:
@@ -156,7 +173,7 @@ class ChangePages:
     ) -> Response:
         again = self._forms.refused(incoming, wrong, *_names(form))
         text = incoming.field("matching")
-        matching = task_pages.parse_matching(text) if text and form.task_ids != "no" else None
+        matching = task_filters.parse_matching(text) if text and form.task_ids != "no" else None
         return await self._page(incoming, row, form, again, MISTAKES if wrong else NO_MESSAGE, effect, matching)
 
     async def _page(
@@ -194,11 +211,11 @@ def _names(form: ChangeForm) -> tuple[str, ...]:
     return (*form.fields, *named, *(("short_name",) if form is DELETION else ()))
 
 
-def _of_all(change: Callable[[Requester, int, object, bool], Awaitable[Effect]]) -> Change:
+def _of_all(change: Callable[[Requester, int, Any, bool], Awaitable[Effect]]) -> Change:
     """A change for which tasks are not chosen."""
 
     def changed(
-        who: Requester, project_id: int, body: object, dry_run: bool, matching: TaskFilter | None = None
+        who: Requester, project_id: int, body: Any, dry_run: bool, matching: TaskFilter | None = None
     ) -> Awaitable[Effect]:
         return change(who, project_id, body, dry_run)
 
@@ -242,9 +259,9 @@ def _is_share(text: str) -> bool:
 
 
 def _field_of(error: InvalidValueError, form: ChangeForm, by_filter: bool) -> str:
-    """The field of an error, whose sentence begins with the name of the field, or is about the filters."""
+    """The field that an error names, or the one of the filters."""
     other = "task_ids" if by_filter else _names(form)[0]
-    return next((name for name in _names(form) if error.args[0].startswith(name)), other)
+    return next((name for name in _names(form) if f"`{name}" in error.args[0]), other)
 
 
 def _done(short_name: str, effect: Effect) -> Redirect:
@@ -341,8 +358,7 @@ class AnswerSelectionPages:
         bars = {}
         for run in task_details["task_runs"]:
             if run["id"] in named:
-                body = {"taskrun_id": run["id"], "set_aside": True}
-                bar = await self._barring.bar(incoming.who, row["id"], body)
+                bar = await self._barring.bar(incoming.who, row["id"], BarBody(taskrun_id=run["id"]))
                 bars[bar.id] = attrs.asdict(bar)
         words = ngettext("%(num)s volunteer is barred.", "%(num)s volunteers are barred.", len(bars))
         return Redirect(f"/project/{quote(row['short_name'])}/volunteers", words, more={"bars": list(bars.values())})

@@ -123,23 +123,6 @@ async def find_usual_answers(db: Database, project_id: int) -> int | None:
     return row["n_answers"] if row else None
 
 
-async def has_trials_beyond(db: Database, project_id: int, maximum: int) -> bool:
-    """Whether a draft has more trial answers than so many."""
-    rows = await db.fetch(
-        "SELECT FROM task_run WHERE project_id = %(project)s AND trial ORDER BY task_id OFFSET %(maximum)s LIMIT 1",
-        {"project": project_id, "maximum": maximum},
-    )
-    return bool(rows)
-
-
-async def clear_trials(db: Database, project_id: int, maximum: int) -> int:
-    """Takes trial answers of a draft away, about so many; how many there were."""
-    row = await one(
-        db, "SELECT clear_trials(%(project)s, %(maximum)s, clock()) AS n", {"project": project_id, "maximum": maximum}
-    )
-    return int(row["n"])
-
-
 async def begin_scheduler(db: Database, project_id: int) -> None:
     """Begins to change the scheduler of a project with many tasks."""
     await db.fetch("SELECT begin_scheduler(%(project)s)", {"project": project_id})
@@ -153,20 +136,3 @@ async def convert_tasks(db: Database, project_id: int, sched: str, after: int, m
         {"project": project_id, "sched": sched, "after": after, "maximum": maximum},
     )
     return None if row["last"] is None else int(row["last"])
-
-
-async def sweep_project(db: Database, project_id: int) -> int:
-    """Takes away a bite of what a deleted project left; 0 when nothing is left."""
-    return int((await one(db, "SELECT sweep_project(%(project)s) AS n", {"project": project_id}))["n"])
-
-
-async def count_answers_wanted(db: Database, project_id: int) -> dict[str, int]:
-    """How many answers tasks that are not taken out (``tasks``) ask for: in all, fewest and most; and how many were imported."""
-    row = await one(
-        db,
-        "SELECT count(*) AS tasks, coalesce(sum(n_answers), 0)::bigint AS answers, coalesce(min(n_answers), 0) AS fewest, coalesce(max(n_answers), 0) AS most,"
-        " (SELECT count(*) FROM task_run WHERE project_id = %(id)s AND origin IS NOT NULL) AS imported"
-        " FROM task_ledger WHERE project_id = %(id)s AND NOT retired",
-        {"id": project_id},
-    )
-    return {name: int(value) for name, value in row.items()}

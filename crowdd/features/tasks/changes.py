@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import attrs
 
 from crowdd.core import log_statements
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
-from crowdd.core.records.item_errors import each
 from crowdd.database import schema
 from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.tasks import change_statements, rows, task_list, volunteer_statements
 from crowdd.features.tasks.change_statements import Chosen
-from crowdd.features.tasks.contributions import external_uid
 from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.features.tasks.settings import (
     CHUNK,
     RECOUNT_HANDLER_NAME,
-    STOPPING,
-    check_stopping,
+    StoppingBody,
     choose_scheduler,
     follow_stopping,
 )
@@ -32,16 +28,78 @@ from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds.body import Body, Listed, key
+from crowdd.kinds.stopping import STOPPING, check_stopping
 from crowdd.kinds.task import TASK
-from crowdd.kinds.types import Integer, Text
+from crowdd.kinds.task_run import TASK_RUN
+from crowdd.kinds.types import Choice, Integer, Text
 from crowdd.sched.queue import Queue, QueuedTask
 
 MAX_ANSWERS = 100  # answers to a task that are deleted at once
 REASONS = ("retired", "cancelled")
 _ID = Integer(minimum=1)
 _NOTE = Text(maximum=1000)
-_WORD = Text(maximum=100, minimum=1)
-_VOLUNTEERS = ("volunteer", "user_id", "external_uid", "taskrun_id")
+CODE = Text(maximum=100, minimum=1)  # of a volunteer, in their answers
+
+
+class TasksBody(Body):
+    """Tasks of a project."""
+
+    task_ids: list[int] | None = key(
+        Listed(of=_ID, maximum=MAX_NAMED),
+        "Ids of the tasks (default: all tasks of the project).",
+        default=None,
+        null=True,
+    )
+
+    @property
+    def chosen(self) -> list[int] | None:
+        """The tasks in the order of their ids, each once; None for all."""
+        return None if self.task_ids is None else sorted({*self.task_ids})
+
+
+class RedundancyBody(TasksBody):
+    """How many answers tasks need."""
+
+    n_answers: int = key(TASK.field("n_answers"))
+
+
+class PriorityBody(TasksBody):
+    """The priority of tasks."""
+
+    priority_0: float = key(TASK.field("priority_0"))
+
+
+class RetirementBody(TasksBody):
+    """Tasks that are retired, and why."""
+
+    note: str = key(_NOTE, default="")
+
+
+class SchedulerBody(Body):
+    """The scheduler of a project."""
+
+    sched: str = key(Text())
+
+
+class VolunteerBody(Body, exactly_one=("volunteer", "user_id", "external_uid", "taskrun_id")):
+    """A volunteer of a project."""
+
+    volunteer: str | None = key(CODE, "Volunteer code, as in their answers.", default=None)
+    user_id: int | None = key(_ID, "Id of their account.", default=None)
+    external_uid: str | None = key(TASK_RUN.field("external_uid").type, "Id of an external user.", default=None)
+    taskrun_id: int | None = key(_ID, "Id of an answer that the volunteer gave.", default=None)
+
+
+class WithdrawalBody(VolunteerBody, TasksBody):
+    """A volunteer whose answers are deleted, and the tasks that they are answers to."""
+
+
+class TaskRetirementBody(Body):
+    """Why a task is retired: enough is known (retired), or it should not be answered (cancelled)."""
+
+    reason: str = key(Choice(choices=REASONS), default=REASONS[0])
+    note: str = key(_NOTE, default="")
 
 
 @attrs.frozen
@@ -77,26 +135,34 @@ class Changes:
         self._db, self._notify, self._queue = db, notify, queue
 
     async def redundancy(
-        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+        self,
+        who: Requester,
+        project_id: int,
+        body: RedundancyBody,
+        dry_run: bool = False,
+        matching: TaskFilter | None = None,
     ) -> Effect:
         """``n_answers`` of all tasks, or of those in ``task_ids``."""
-        fields = _given(body, {"n_answers", "task_ids"})
-        values = {"n_answers": TASK.field("n_answers").parse(fields.get("n_answers"))}
-        return await self._change(who, "redundancy", project_id, _chosen(fields, matching), values, dry_run)
+        values = {"n_answers": body.n_answers}
+        return await self._change(who, "redundancy", project_id, _chosen(body, matching), values, dry_run)
 
     async def priority(
-        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+        self,
+        who: Requester,
+        project_id: int,
+        body: PriorityBody,
+        dry_run: bool = False,
+        matching: TaskFilter | None = None,
     ) -> Effect:
         """``priority_0`` of all tasks, or of those in ``task_ids``."""
-        fields = _given(body, {"priority_0", "task_ids"})
-        values = {"priority_0": TASK.field("priority_0").parse(fields.get("priority_0"))}
-        return await self._change(who, "priority", project_id, _chosen(fields, matching), values, dry_run)
+        values = {"priority_0": body.priority_0}
+        return await self._change(who, "priority", project_id, _chosen(body, matching), values, dry_run)
 
-    async def scheduler(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
+    async def scheduler(self, who: Requester, project_id: int, body: SchedulerBody, dry_run: bool = False) -> Effect:
         """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
-        name = _given(body, {"sched"}).get("sched")
-        if name not in schema.list_schedulers():
-            raise InvalidValueError(_not_one_of("sched", schema.list_schedulers()))
+        name, known = body.sched, schema.list_schedulers()
+        if name not in known:
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="sched", choices=", ".join(known)))
         await self.require(self._db, who, project_id)
         needs = await project_statements.scheduler_needs_tasks(self._db, project_id, name)
         tasks = await change_statements.count_tasks(self._db, project_id) if needs else 0
@@ -113,48 +179,34 @@ class Changes:
         self._notify(project_id)
         return Effect(tasks, 0, 0, 0, queue_item=item)
 
-    async def withdraw(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
-        """Deletes what one volunteer has answered.
-
-        They are named by the code of their answers (``volunteer``), by ``user_id``, ``external_uid``, or by an answer
-        (``taskrun_id``).
-        """
-        fields = _given(body, {*_VOLUNTEERS, "task_ids"})
+    async def withdraw(self, who: Requester, project_id: int, body: WithdrawalBody, dry_run: bool = False) -> Effect:
+        """Deletes what one volunteer has answered."""
         await self.require(self._db, who, project_id)
-        actor, named = await self.volunteer(project_id, fields), task_ids(fields)
+        actor, named = await self.volunteer(project_id, body), body.chosen
         if named is None:
             answered_ids = await change_statements.list_tasks_of_volunteer(self._db, project_id, actor, MAX_NAMED + 1)
             named = answered_ids if len(answered_ids) <= MAX_NAMED else None
         return await self._change(who, "withdraw", project_id, named, {"actor": actor}, dry_run)
 
-    async def lift(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
-        """Has the answers of a volunteer count although they seemed no better than chance; named as in ``withdraw``."""
-        fields = _given(body, {*_VOLUNTEERS})
+    async def lift(self, who: Requester, project_id: int, body: VolunteerBody, dry_run: bool = False) -> Effect:
+        """Has the answers of a volunteer count although they seemed no better than chance."""
         await self.require(self._db, who, project_id)
-        actor = await self.volunteer(project_id, fields)
+        actor = await self.volunteer(project_id, body)
         return await self._change(who, "lift", project_id, None, {"actor": actor}, dry_run)
 
-    async def stopping(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
-        """When tasks stop early: ``min_answers`` and ``confidence``, both null for never.
-
-        Open tasks follow, with ``completed`` also those that are complete.
-        """
-        fields = _given(body, {"min_answers", "confidence", "completed"})
-        minimum, confidence = fields.get("min_answers"), fields.get("confidence")
-        completed = fields.get("completed", False)
-        trust: Values | None = {"min_answers": minimum, "confidence": confidence}
-        if minimum is None and confidence is None:
+    async def stopping(self, who: Requester, project_id: int, body: StoppingBody, dry_run: bool = False) -> Effect:
+        """When tasks stop early. Open tasks follow, with ``completed`` also those that are complete."""
+        trust: Values | None = {"min_answers": body.min_answers, "confidence": body.confidence}
+        values = {**(trust or {}), "completed": body.completed}
+        if body.min_answers is None and body.confidence is None:
             trust = None
         check_stopping(trust)
-        if type(completed) is not bool:
-            raise InvalidValueError(_("`completed` must be true or false."))
         await self.require(self._db, who, project_id)
         if dry_run:
-            values = {"min_answers": minimum, "confidence": confidence, "completed": completed}
             return Effect(
                 *_counts(await change_statements.preview(self._db, "stopping", project_id, None, values)), dry_run=True
             )
-        done = await self._db.transaction(partial(self._stop, who, project_id, trust, completed))
+        done = await self._db.transaction(partial(self._stop, who, project_id, trust, body.completed))
         self._notify(project_id)
         return done
 
@@ -184,42 +236,46 @@ class Changes:
         return await change_statements.find_usual_answers(self._db, project_id)
 
     async def delete(
-        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+        self,
+        who: Requester,
+        project_id: int,
+        body: TasksBody,
+        dry_run: bool = False,
+        matching: TaskFilter | None = None,
     ) -> Effect:
         """Deletes all tasks, or those in ``task_ids``, with their answers and results."""
-        chosen = _chosen(_given(body, {"task_ids"}), matching)
-        return await self._change(who, "delete", project_id, chosen, {}, dry_run)
+        return await self._change(who, "delete", project_id, _chosen(body, matching), {}, dry_run)
 
-    async def retire(self, who: Requester, task_id: int, body: object) -> Effect:
-        """Takes a task out: ``reason`` is retired (enough is known) or cancelled; ``note`` says why.
-
-        Nobody is handed it any more, and answers on their way are kept as late ones.
-        """
-        fields = _given(body, {"reason", "note"})
-        reason = fields.get("reason", REASONS[0])
-        if reason not in REASONS:
-            raise InvalidValueError(_not_one_of("reason", REASONS))
-        values = {"reason": reason, "note": _NOTE.parse(fields.get("note", "")), "user": who.user_id}
+    async def retire(self, who: Requester, task_id: int, body: TaskRetirementBody) -> Effect:
+        """Takes a task out. Nobody is handed it any more, and answers on their way are kept as late ones."""
+        values = {"reason": body.reason, "note": body.note, "user": who.user_id}
         return await self._change_one(who, "retire", task_id, values)
 
     async def retire_tasks(
-        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+        self,
+        who: Requester,
+        project_id: int,
+        body: RetirementBody,
+        dry_run: bool = False,
+        matching: TaskFilter | None = None,
     ) -> Effect:
         """Retires all tasks, or those in ``task_ids``; ``note`` says why."""
-        fields = _given(body, {"note", "task_ids"})
-        values = {"reason": REASONS[0], "note": _parsed(_NOTE, "note", fields.get("note", "")), "user": who.user_id}
-        return await self._change(who, "retire", project_id, _chosen(fields, matching), values, dry_run)
+        values = {"reason": REASONS[0], "note": body.note, "user": who.user_id}
+        return await self._change(who, "retire", project_id, _chosen(body, matching), values, dry_run)
 
     async def reopen_tasks(
-        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+        self,
+        who: Requester,
+        project_id: int,
+        body: TasksBody,
+        dry_run: bool = False,
+        matching: TaskFilter | None = None,
     ) -> Effect:
         """Puts all retired tasks back, or those in ``task_ids``."""
-        chosen = _chosen(_given(body, {"task_ids"}), matching)
-        return await self._change(who, "reopen", project_id, chosen, {}, dry_run)
+        return await self._change(who, "reopen", project_id, _chosen(body, matching), {}, dry_run)
 
-    async def reopen(self, who: Requester, task_id: int, body: object) -> Effect:
+    async def reopen(self, who: Requester, task_id: int) -> Effect:
         """Puts a retired task back; late answers that find a place count."""
-        _given(body, set())
         return await self._change_one(who, "reopen", task_id, {})
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:
@@ -346,27 +402,20 @@ class Changes:
             raise NotFoundError(NOT_FOUND)
         rights.require(who, roles, TASK.rights.update)
 
-    async def volunteer(self, project_id: int, fields: Values) -> str:
-        """The one volunteer that a body names."""
-        named = [name for name in _VOLUNTEERS if fields.get(name) is not None]
-        if len(named) != 1:
-            raise InvalidValueError(_("Identify the volunteer by one of %(choices)s.", choices=", ".join(_VOLUNTEERS)))
-        (name,) = named
-        if name == "external_uid":
-            return f"x:{external_uid(fields[name])}"
-        if name == "volunteer":
-            return await self._named_by_word(project_id, fields[name])
-        number = _parsed(_ID, name, fields[name])
-        actor = f"u:{number}" if name == "user_id" else await change_statements.find_actor(self._db, project_id, number)
+    async def volunteer(self, project_id: int, body: VolunteerBody) -> str:
+        """The volunteer that a body names."""
+        if body.user_id is not None:
+            return f"u:{body.user_id}"
+        if body.external_uid is not None:
+            return f"x:{body.external_uid}"
+        if body.volunteer is not None:
+            actor = await volunteer_statements.actor_of(self._db, project_id, body.volunteer)
+            words = _("This project has no answers from volunteer %(word)s.", word=body.volunteer)
+        else:
+            run_id = body.taskrun_id or 0
+            actor = await change_statements.find_actor(self._db, project_id, run_id)
+            words = f"Answer {run_id} does not exist in this project."
         if actor is None:
-            raise NotFoundError(NOT_FOUND, hint=f"Answer {number} does not exist in this project.")
-        return actor
-
-    async def _named_by_word(self, project_id: int, word: object) -> str:
-        text = _parsed(_WORD, "volunteer", word)
-        actor = await volunteer_statements.actor_of(self._db, project_id, text)
-        if actor is None:
-            words = _("This project has no answers from volunteer %(word)s.", word=text)
             raise NotFoundError(NOT_FOUND, hint=words)
         return actor
 
@@ -392,44 +441,11 @@ class Changes:
         await log_statements.write_act(tx, who, change, kind, row_id, project_id=project_id, after=after)
 
 
-def task_ids(fields: Mapping[str, object]) -> list[int] | None:
-    """The tasks that a body names, sorted; None where it names none, which means all."""
-    named = fields.get("task_ids")
-    if named is None:
-        return None
-    if not isinstance(named, list) or len(named) > MAX_NAMED:
-        raise InvalidValueError(_("`task_ids` must be an array of at most %(maximum)s task ids.", maximum=MAX_NAMED))
-    return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
-
-
-def _chosen(fields: Mapping[str, object], matching: TaskFilter | None) -> Chosen:
+def _chosen(body: TasksBody, matching: TaskFilter | None) -> Chosen:
     """The tasks that a change is about."""
     if matching is None:
-        return task_ids(fields)
+        return body.chosen
     return None if matching.is_all else attrs.evolve(matching, owns=True)
-
-
-def _given(body: object, known: set[str]) -> Values:
-    """A body that is an object with no other keys than these; nothing is as good as an empty one."""
-    if body is None:
-        return {}
-    if not isinstance(body, dict):
-        raise InvalidValueError(_("The body is not a JSON object."))
-    for name in body:
-        if name not in known:
-            raise TASK.unknown(name)
-    return body
-
-
-def _not_one_of(name: str, choices: Iterable[str]) -> str:
-    return _("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(choices))
-
-
-def _parsed(type_: Integer | Text, name: str, value: object) -> Any:
-    try:
-        return type_.parse(value)
-    except InvalidValueError as error:
-        raise InvalidValueError(f"{name} {error}.") from None
 
 
 def _counts(effect: rows.Effect) -> tuple[int, int, int, int]:

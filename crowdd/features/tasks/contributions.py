@@ -32,7 +32,6 @@ from crowdd.kernel.errors import (
     CrowddError,
     ForbiddenError,
     InvalidRequestError,
-    InvalidValueError,
     NotFoundError,
     UnavailableError,
     at_item,
@@ -47,6 +46,7 @@ from crowdd.kinds.roles import EVERYONE, OWNERS, Role
 from crowdd.kinds.sizes import json_bytes, too_large
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, TASK_RUN
+from crowdd.kinds.types import require_object
 
 
 async def require_answer_size(db: Database, project_id: int, info: object) -> int:
@@ -292,7 +292,7 @@ class Contributions:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
         bodies: list[object] = bounded(body, MAX_LEASES) if isinstance(body, list) else [body]
-        answers = each(bodies, many, lambda one: TASK_RUN.creation(_object(one)))
+        answers = each(bodies, many, lambda one: TASK_RUN.creation(require_object(one)))
         if not self._keep_circumstances:
             answers = [{**values, "circumstances": None} for values in answers]
         callers = []
@@ -480,12 +480,6 @@ def _stored(who: Requester, values: Values, row: Submitted) -> Row:
         "media_url": values.get("media_url"),
         "roles": _AUTHOR,
     }
-
-
-def _object(body: object) -> Mapping[str, object]:
-    if not isinstance(body, dict):
-        raise InvalidValueError(_("The body is not a JSON object."))
-    return body
 
 
 def _same_project(who: Requester, project_id: int) -> None:

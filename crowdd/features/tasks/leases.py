@@ -6,15 +6,17 @@ one when somebody asks for a task.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 
 from crowdd.database.access import Database
 from crowdd.features.tasks import statements
-from crowdd.features.tasks.contributions import Contributions, refusal
+from crowdd.features.tasks.contributions import MAX_LEASES, Contributions, refusal
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.requester import Requester
+from crowdd.kinds.body import Body, Listed, key
+from crowdd.kinds.types import Boolean, Choice, Integer
 
 MAX_COUNTED = 100  # tasks leased by others
 REASONS = ("broken", "unsure", "disturbing")  # that somebody may give for skipping a task
@@ -28,16 +30,18 @@ class Lease:
     left: int | None
 
 
-@attrs.frozen
-class Release:
-    """How a task is given back: with ``skip`` it comes to the volunteer last; ``also``: others of the project too.
+class ReleaseBody(Body):
+    """How a task is given back."""
 
-    ``reason`` is one of REASONS or "", and is counted for the project's owners.
-    """
-
-    skip: bool = False
-    also: tuple[int, ...] = ()
-    reason: str = ""
+    skip: bool = key(Boolean(), "Whether the caller skips the task. It is then assigned to them last.", default=False)
+    reason: str = key(
+        Choice(choices=("", *REASONS)), "Reason for skipping. Owners see how often each was given.", default=""
+    )
+    also: Sequence[int] = key(
+        Listed(of=Integer(minimum=0), maximum=MAX_LEASES),
+        "Ids of other tasks of the project to release as well.",
+        default=(),
+    )
 
 
 class Leases:
@@ -68,7 +72,7 @@ class Leases:
         return Lease(row.state, None if left is None else max(0, int(left)))
 
     async def give_back(
-        self, who: Requester, task_id: int, uid: str | None, bearer: str | None, release: Release
+        self, who: Requester, task_id: int, uid: str | None, bearer: str | None, release: ReleaseBody
     ) -> bool:
         """Lets others have the task. False: they had none of those that are given back."""
         who, project_id = await self._contributions.known(who, task_id, uid, bearer)

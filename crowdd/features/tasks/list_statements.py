@@ -165,14 +165,6 @@ def _near(down: bool) -> str:
     return f"({exact}), ({near})"
 
 
-async def count_ordinals(db: Database, project_id: int) -> int:
-    """How many tasks the project has had: the last ordinal."""
-    row = await one_or_none(
-        db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(project)s", {"project": project_id}
-    )
-    return int(row["n_ordinals"]) if row else 0
-
-
 async def has_task(db: Database, project_id: int, task_id: int) -> bool:
     """Whether the task is one of the project."""
     row = await one_or_none(
@@ -205,7 +197,7 @@ async def find_consensus(db: Database, project_id: int, task_id: int) -> Said | 
     rows = await fetch_rows(
         db,
         Said,
-        f"SELECT {SAID} FROM consensus_with_compared(%(project)s, %(task)s) r",
+        f"SELECT {SAID.format(task='%(task)s')} FROM consensus_with_compared(%(project)s, %(task)s) r",
         {"project": project_id, "task": task_id},
     )
     return rows[0] if rows else None

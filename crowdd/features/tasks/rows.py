@@ -50,14 +50,6 @@ class Answer(TypedDict):
     circumstances: Json
 
 
-@attrs.frozen
-class HasAnswered:
-    """Whether a volunteer has ever given an answer or is linked with another, at a moment (``core.site_statements``)."""
-
-    answered: bool
-    moment: str
-
-
 class Submitted(TypedDict):
     """What became of an answer. ``run`` is None where it was not stored. ``feedback``: of a gold task, where it is given."""
 
@@ -182,17 +174,6 @@ class TaskContent(TypedDict):
     agreement: float | None
 
 
-class ResultRow(TypedDict):
-    """The columns of the kind that never change, without ``info``, which may be large, and ``consensus``."""
-
-    id: int
-    created: datetime
-    project_id: int
-    task_id: int
-    task_run_ids: list[int]
-    last_version: bool
-
-
 @attrs.frozen
 class Effect:
     """What a change of tasks does: tasks concerned, completed and reopened, and answers that go."""
@@ -309,3 +290,22 @@ class TaskComment(TypedDict):
     settled: bool
     volunteer: str | None
     info: Json
+
+
+class KnownVolunteer(TypedDict):
+    """What is known of a volunteer; figures are None where the project has no label, or nothing is known.
+
+    ``seconds``: the median of their newest answers. ``counts``: answers of theirs count; ``lifted``: because the owner
+    has decided so.
+    """
+
+    volunteer: str
+    gold_right: float | None
+    gold_seen: float | None
+    peer_right: float | None
+    peer_seen: float | None
+    accuracy: float | None
+    counts: bool
+    lifted: bool
+    seconds: float | None
+    last_active: datetime | None

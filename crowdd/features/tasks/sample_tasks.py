@@ -6,7 +6,7 @@ from typing import Final
 
 from crowdd.database.access import Transactions
 from crowdd.features.tasks import sample_statements
-from crowdd.features.tasks.changes import Changes
+from crowdd.features.tasks.changes import Changes, TasksBody
 from crowdd.kernel.requester import Requester
 
 _MAX_AT_ONCE: Final = 500
@@ -27,7 +27,7 @@ class SampleTasks:
         ids = await sample_statements.list_samples(self._db, project_id, _MAX_AT_ONCE)
         if not ids:
             return 0
-        return (await self._changes.delete(who, project_id, {"task_ids": ids})).tasks
+        return (await self._changes.delete(who, project_id, TasksBody(task_ids=ids))).tasks
 
     async def keep(self, who: Requester, project_id: int) -> int:
         """Makes them tasks like others; how many. Raises ForbiddenError, NotFoundError."""

@@ -8,15 +8,18 @@ network rose.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
 
-from crowdd.database.access import Database, Transactions
+import attrs
+
+from crowdd.database.access import Database, Row, Transactions
 from crowdd.features.projects import statements as project_statements
+from crowdd.features.projects.parts import ProjectPart
 from crowdd.features.tasks import change_statements, rows
-from crowdd.kernel.errors import InvalidValueError
-from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds.body import Body, key
+from crowdd.kinds.stopping import MAX_ANSWERS, MAX_CONFIDENCE, MIN_CONFIDENCE, STOPPING
+from crowdd.kinds.types import Boolean, Integer, Number
 from crowdd.sched.queue import Queue, QueuedTask
 
 CHUNK = 1000  # tasks of one transaction
@@ -34,29 +37,12 @@ async def recount_answers(tx: Database, queue: Queue, who: Requester, project_id
     )
 
 
-STOPPING: Final = "trust"
-"""The key of ``info``: ``{"min_answers", "confidence"}``, or null."""
-MAX_ANSWERS: Final = 50
-"""Tasks that need more answers than this do not stop early."""
-MIN_CONFIDENCE, MAX_CONFIDENCE = 0.5, 0.999
+class StoppingBody(Body):
+    """When tasks stop early. Both null: never."""
 
-
-def check_stopping(value: object) -> None:
-    """Refuses anything but null and ``{"min_answers", "confidence"}`` within their limits."""
-    if value is None:
-        return
-    if not isinstance(value, dict) or set(value) != {"min_answers", "confidence"}:
-        raise InvalidValueError(_("`info.trust` must be an object with `min_answers` and `confidence`, or null."))
-    minimum, confidence = value["min_answers"], value["confidence"]
-    if type(minimum) is not int or not 1 <= minimum <= MAX_ANSWERS:
-        raise InvalidValueError(
-            _("`info.trust.min_answers` must be a whole number from 1 to %(max)s.", max=MAX_ANSWERS)
-        )
-    if type(confidence) not in (int, float) or not MIN_CONFIDENCE <= confidence <= MAX_CONFIDENCE:
-        words = _(
-            "`info.trust.confidence` must be a number from %(min)s to %(max)s.", min=MIN_CONFIDENCE, max=MAX_CONFIDENCE
-        )
-        raise InvalidValueError(words)
+    min_answers: int | None = key(Integer(minimum=1, maximum=MAX_ANSWERS), default=None, null=True)
+    confidence: float | None = key(Number(minimum=MIN_CONFIDENCE, maximum=MAX_CONFIDENCE), default=None, null=True)
+    completed: bool = key(Boolean(), "Whether completed tasks follow, too.", default=False)
 
 
 async def follow_stopping(
@@ -119,3 +105,24 @@ async def _step(tx: Database, *, item: QueuedTask, project_id: int, wanted: str,
     done = 0 if after == 0 else item.done
     await item.progress(min(total, done + CHUNK), total, {"sched": wanted, "last": last}, within=tx)
     return True
+
+
+@attrs.frozen
+class TaskSettingsPart(ProjectPart):
+    """What the tasks of a project follow: its scheduler, its limit per network, and when they stop early."""
+
+    queue: Queue
+
+    async def made(self, tx: Database, who: Requester, project_id: int, values: Values) -> None:
+        await self._follow(tx, who, project_id, values)
+
+    async def changed(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
+        await self._follow(tx, who, row["id"], changes)
+        if "info" in changes and row["info"].get(STOPPING) != changes["info"].get(STOPPING):
+            await follow_stopping(tx, self.queue, who, row["id"], completed=False)
+
+    async def _follow(self, tx: Database, who: Requester, project_id: int, values: Values) -> None:
+        if await project_statements.touch_project(tx, project_id):
+            await recount_answers(tx, self.queue, who, project_id)
+        if "info" in values:
+            await choose_scheduler(tx, self.queue, who, project_id, values["info"].get("sched") or "default")

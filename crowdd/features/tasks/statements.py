@@ -12,7 +12,6 @@ from operator import itemgetter
 
 from crowdd.core.records.projection_statements import in_json, json_of
 from crowdd.core.records.statements import MAX_LIST_BYTES
-from crowdd.core.site_statements import MOMENT
 from crowdd.database.access import (
     Database,
     Prepared,
@@ -24,7 +23,7 @@ from crowdd.database.access import (
     one,
     one_or_none,
 )
-from crowdd.features.tasks.rows import Amended, Answer, Ask, Handed, HasAnswered, Progress, Renewal, Submitted
+from crowdd.features.tasks.rows import Amended, Answer, Ask, Handed, Progress, Renewal, Submitted
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
@@ -96,23 +95,6 @@ async def lease_next_tasks(db: Database, asks: Sequence[Ask], base_url: str, *, 
 def ask_values(asks: Sequence[Ask], base_url: str, *, wait: bool) -> dict[str, object]:
     """The values of ASK."""
     return {"asks": as_json(asks), "wait": wait, "base_url": in_json(base_url)}
-
-
-_HAVE_ANSWERED = Prepared(
-    "WITH lately AS MATERIALIZED (SELECT DISTINCT actor FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = ANY (%(actors)s))"
-    " SELECT EXISTS (SELECT FROM volunteer v WHERE v.actor = a.actor) OR EXISTS (SELECT FROM lately d WHERE d.actor = a.actor)"
-    " OR EXISTS (SELECT FROM same_person s WHERE s.actor = a.actor) AS answered,"
-    f" {MOMENT} AS moment FROM unnest(%(actors)s) WITH ORDINALITY a(actor, nth) ORDER BY a.nth",
-    actors="text[]",
-)
-
-
-async def have_answered(db: Database, actors: Sequence[str]) -> list[HasAnswered]:
-    """Whether each volunteer has ever given an answer in a project that still exists, or is linked with another one.
-
-    And the moment at which that was so.
-    """
-    return await fetch_rows(db, HasAnswered, _HAVE_ANSWERED, {"actors": list(actors)})
 
 
 async def limit_time(tx: Database, seconds: int) -> None:
@@ -357,12 +339,6 @@ async def find_project(db: Database, task_id: int) -> int | None:
     """The project of a task: the one look-up of a task without its project."""
     row = await one_or_none(db, "SELECT project_id FROM task WHERE id = %(id)s", {"id": task_id})
     return row["project_id"] if row else None
-
-
-async def has_tasks(db: Database, project_id: int) -> bool:
-    """Whether the project has a task."""
-    rows = await db.fetch("SELECT FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1", {"id": project_id})
-    return bool(rows)
 
 
 async def hold_imports(db: Database, project_id: int, *, gold: bool = False) -> int:

@@ -15,6 +15,7 @@ from crowdd.core.records import rights
 from crowdd.core.records.records import Records
 from crowdd.core.text.words import Pagination
 from crowdd.database.access import Database
+from crowdd.features.projects import statements as project_statements
 from crowdd.features.projects.ownership import complete_only
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.results.consensus import FieldConsensus, by_field
@@ -197,7 +198,7 @@ class Browsing:
         if asked.page > max(1, -(-total // asked.per_page)):
             raise NotFoundError(NOT_FOUND)
         far = (asked.page - 1) * asked.per_page > MAX_PASSED
-        had = await list_statements.count_ordinals(self._db, row["id"]) if far else 0
+        had = await project_statements.count_ordinals(self._db, row["id"]) if far else 0
         task_rows = await list_statements.list_tasks(
             self._db, row["id"], place_of(asked, total, had), asked.per_page, owns=owns(row)
         )

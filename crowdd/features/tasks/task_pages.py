@@ -1,14 +1,12 @@
-"""The pages of a project's tasks: progress, the list and its filters, one task with its answers, and its history.
+"""The pages of a project's tasks: progress, the list, one task with its answers, and its history.
 
-The filters are in the address, and one text in forms that change all tasks that match. The history is for those who run
-the project.
+The history is for those who run the project.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TypedDict
-from urllib.parse import parse_qsl, quote
+from collections.abc import Iterator
+from urllib.parse import quote
 
 from crowdd.core.records.history import History
 from crowdd.features.projects.projects import Projects
@@ -18,9 +16,17 @@ from crowdd.features.results.consensus import FieldConsensus
 from crowdd.features.results.rows import ChoiceProbability
 from crowdd.features.tasks.comments import Comments
 from crowdd.features.tasks.leases import Leases
-from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.features.tasks.rows import TaskComment, TaskContent
-from crowdd.features.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Asked, Browsing, TaskPagination
+from crowdd.features.tasks.task_filters import Chosen, format_filters, parse_agreements, parse_asked, parse_chosen
+from crowdd.features.tasks.task_list import (
+    AGREEMENT,
+    MAX_SORTED,
+    PAGE_SIZES,
+    PER_PAGE,
+    Browsing,
+    TaskPagination,
+    owns,
+)
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.html import tables
@@ -30,111 +36,11 @@ from crowdd.http.queries import moment
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get
-from crowdd.kernel.errors import InvalidValueError, NotFoundError
-from crowdd.kernel.languages import _
+from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
-from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
-from crowdd.kinds.types import clean_text, iso
-
-_NAMES = ("state", "words", "min_agreement", "max_agreement", "orderby")
-_MAX_TEXT = 2000  # characters
-
-
-class Chosen(TypedDict):
-    """The filters and the order of the list."""
-
-    words: str
-    state: str | None
-    orderby: str
-    desc: bool
-
-
-class Matching(TypedDict):
-    """What chooses the tasks of a change: as text for its form, and what people read of it."""
-
-    text: str
-    words: str
-    state: str | None
-    agreements: tuple[str, str] | None
-
-
-def parse_asked(query: Mapping[str, str], page: int = 1, per_page: int = PER_PAGE) -> Asked:
-    """What an address asks for. ``per_page`` holds where it does not say. Raises InvalidValueError."""
-    now = parse_chosen(query)
-    around = {name: queries.parse_number(query[name], name, 0) for name in ("after", "before") if query.get(name)}
-    if page < 1:
-        raise InvalidValueError(_("The page number must be 1 or more."))
-    return Asked(
-        page=page,
-        state=now["state"],
-        order=now["orderby"],
-        descending=now["desc"],
-        words=now["words"],
-        per_page=queries.parse_number(query.get("per_page", ""), "per_page", per_page),
-        min_agreement=_percent(query, "min_agreement"),
-        max_agreement=_percent(query, "max_agreement"),
-        **around,
-    )
-
-
-def parse_chosen(query: Mapping[str, str]) -> Chosen:
-    """Filters and order of an address. A filter by agreement is one of this order."""
-    words = clean_text(query.get("words", "")).strip()
-    agreed = not words and (query.get("min_agreement") or query.get("max_agreement"))
-    return Chosen(
-        words=words,
-        state=query.get("state") or None,
-        orderby=AGREEMENT if agreed else query.get("orderby") or "id",
-        desc=queries.parse_flag(query.get("desc", ""), "desc"),
-    )
-
-
-def parse_agreements(query: Mapping[str, str]) -> tuple[str, str]:
-    """The least and the most agreement of an address, as it has them."""
-    return query.get("min_agreement", ""), query.get("max_agreement", "")
-
-
-def format_filters(query: Mapping[str, str]) -> str:
-    """The filters of an address as one text, which is never empty."""
-    now, (minimum, maximum) = parse_chosen(query), parse_agreements(query)
-    parameters = {
-        "state": now["state"] or "",
-        "words": now["words"],
-        "min_agreement": minimum,
-        "max_agreement": maximum,
-    }
-    return tables.build_query(parameters | {"orderby": AGREEMENT if now["orderby"] == AGREEMENT else "id"})
-
-
-def parse_matching(text: str) -> Matching:
-    """What a text of ``format_filters`` says. Raises InvalidValueError."""
-    query = _query(text)
-    parse_asked(query)
-    now = parse_chosen(query)
-    agreed = parse_agreements(query) if now["orderby"] == AGREEMENT else None
-    return Matching(text=format_filters(query), words=now["words"], state=now["state"], agreements=agreed)
-
-
-def parse_task_filter(text: str) -> TaskFilter:
-    """The tasks that a text of ``format_filters`` chooses. Raises InvalidValueError."""
-    return parse_asked(_query(text)).filter
-
-
-def _query(text: str) -> dict[str, str]:
-    if len(text) > _MAX_TEXT:
-        raise InvalidValueError(_("The filters are too long."))
-    query = dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape"))
-    for name in query:
-        if name not in _NAMES:
-            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(_NAMES)))
-    return query
-
-
-def _percent(query: Mapping[str, str], name: str) -> int | None:
-    text = query.get(name, "").strip()
-    return queries.parse_number(text, name, 0, 100) if text else None
-
+from crowdd.kinds.roles import REVIEWERS
+from crowdd.kinds.types import iso
 
 _AT = "/project/<short_name>/tasks"
 
@@ -224,8 +130,8 @@ class TaskPages:
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/", locked_out(self.overview), hot=True, shared=Shared.NEW_VISITORS)
-        yield get(f"{_AT}/browse", locked_out(self.browse))
-        yield get(f"{_AT}/browse/<int:page>", locked_out(self.browse))
+        yield get(f"{_AT}/browse", locked_out(self.browse), hot=True, shared=Shared.NEW_VISITORS)
+        yield get(f"{_AT}/browse/<int:page>", locked_out(self.browse), shared=Shared.NEW_VISITORS)
         yield get(f"{_AT}/<int:task_id>", locked_out(self.task))
         yield get("/project/<short_name>/<int:task_id>/results.json", locked_out(self.answers))
 
@@ -311,12 +217,6 @@ class TaskPages:
         row = await self._projects.page(short_name, incoming.who)
         after = queries.parse_number(incoming.query.get("last_id", ""), "last_id", 0)
         return JsonResponse((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
-
-
-def owns(row: ProjectPage) -> bool:
-    """Whether the requester is an owner of the project."""
-    roles: frozenset[Role] = row["roles"]
-    return bool(roles & OWNERS)
 
 
 def _table(

@@ -7,21 +7,20 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.core.records.statements import Keyset
-from crowdd.features.tasks.barring import Barring
+from crowdd.features.tasks.barring import BarBody, Barring
 from crowdd.features.tasks.volunteers import Volunteers
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import OFFSET, PASSWORD, VOLUNTEER
-from crowdd.http.operation import JSON, Audience, Operation, Parameter, array_of, closed_object
+from crowdd.http.api.operations import OFFSET, PASSWORD
+from crowdd.http.operation import Audience, Operation, Parameter, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import AnonymousError, InvalidValueError, NotFoundError
-from crowdd.kinds.task_run import TASK_RUN
-from crowdd.kinds.types import Integer, Text, clean_text
+from crowdd.kinds.body import Body, key
+from crowdd.kinds.types import Integer, clean_text
 
 _COUNT = Integer(minimum=0).schema()
-_NUMBER = Integer(minimum=1).schema()
 _TEXT = {"type": "string"}
 _PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
 _BAR = closed_object(
@@ -45,29 +44,6 @@ _OUTCOME = closed_object(
         "description": "Background task that processes the remaining answers; null if all are done.",
     },
 )
-_NAMED = {
-    "volunteer": VOLUNTEER,
-    "user_id": _NUMBER,
-    "user_name": _TEXT,
-    "external_uid": TASK_RUN.field("external_uid").type.schema(),
-    "taskrun_id": {**_NUMBER, "description": "Id of an answer that the volunteer gave."},
-}
-_BAR_BODY = {
-    "type": "object",
-    "properties": {
-        **_NAMED,
-        "network": {
-            "type": "boolean",
-            "default": False,
-            "description": "With taskrun_id: bar all anonymous volunteers of the network that the answer came from.",
-        },
-        "set_aside": {"type": "boolean", "default": True, "description": "Whether to stop counting their answers."},
-        "reason": {**Text(maximum=1000).schema(), "default": ""},
-    },
-    "oneOf": [{"required": [name]} for name in _NAMED],
-    "additionalProperties": False,
-}
-_UNBAR_BODY = {"type": "object", "properties": {"id": _NUMBER}, "required": ["id"], "additionalProperties": False}
 _OWNERS = "For owners of the project and administrators. "
 _LIST_BARS = Operation(
     name="barred_volunteers",
@@ -86,7 +62,6 @@ _ADD = Operation(
     about=_OWNERS + "A barred volunteer gets no tasks of the project and cannot answer (403, error_code barred). Until"
     " the bar is removed, their answers are kept but not counted, and the tasks are open again.",
     parameters=(_PROJECT, PASSWORD),
-    bodies={JSON: _BAR_BODY},
     answer=_OUTCOME,
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.SIGNED_IN,
@@ -97,11 +72,16 @@ _REMOVE = Operation(
     summary="Remove a bar",
     about=_OWNERS + "Answers that were set aside count again if their task still needs answers, as late answers do.",
     parameters=(_PROJECT, PASSWORD),
-    bodies={JSON: _UNBAR_BODY},
     answer=_OUTCOME,
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.SIGNED_IN,
 )
+
+
+class UnbarBody(Body):
+    """A bar that is removed."""
+
+    id: int = key(Integer(minimum=1), "Id of the bar.")
 
 
 class BarsApi:
@@ -114,27 +94,18 @@ class BarsApi:
         """/api/project/<id>/barred, bar and unbar."""
         project = "/api/project/<int:object_id>"
         yield get(f"{project}/barred", self.listed, endpoint="barred", operation=_LIST_BARS)
-        yield post(f"{project}/bar", self.bar, endpoint="bar", operation=_ADD)
-        yield post(f"{project}/unbar", self.unbar, endpoint="unbar", operation=_REMOVE)
+        yield post(f"{project}/bar", self.bar, endpoint="bar", operation=_ADD, body=BarBody)
+        yield post(f"{project}/unbar", self.unbar, endpoint="unbar", operation=_REMOVE, body=UnbarBody)
 
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
         bars = await self._barring.listed(incoming.who, checked_id(object_id))
         return JsonResponse([attrs.asdict(each) for each in bars])
 
-    async def bar(self, incoming: Incoming, object_id: int) -> Response:
-        return JsonResponse(
-            attrs.asdict(await self._barring.bar(incoming.who, checked_id(object_id), incoming.json_body()))
-        )
+    async def bar(self, incoming: Incoming, object_id: int, body: BarBody) -> Response:
+        return JsonResponse(attrs.asdict(await self._barring.bar(incoming.who, checked_id(object_id), body)))
 
-    async def unbar(self, incoming: Incoming, object_id: int) -> Response:
-        body = incoming.json_body()
-        if not isinstance(body, dict) or set(body) != {"id"}:
-            raise InvalidValueError("The body must be an object whose only key is id.")
-        try:
-            bar_id = Integer(minimum=1).parse(body["id"])
-        except InvalidValueError as error:
-            raise InvalidValueError(f"id {error}.") from None
-        return JsonResponse(attrs.asdict(await self._barring.unbar(incoming.who, checked_id(object_id), bar_id)))
+    async def unbar(self, incoming: Incoming, object_id: int, body: UnbarBody) -> Response:
+        return JsonResponse(attrs.asdict(await self._barring.unbar(incoming.who, checked_id(object_id), body.id)))
 
 
 _NONE = {"type": "null"}

@@ -14,7 +14,7 @@ from crowdd.core.text.words import PlacePagination
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
-from crowdd.features.tasks.barring import BarResult, Barring
+from crowdd.features.tasks.barring import BarBody, BarResult, Barring
 from crowdd.features.tasks.volunteers import MAX_PASSED, PER_PAGE, KnownFigures, Volunteer, Volunteers
 from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -215,9 +215,11 @@ class VolunteerPages:
         if incoming.field("ticked"):
             return await self._bar_each(incoming, row, selected_words(incoming, "volunteers"))
         body = {name: incoming.field(name).strip() for name in _BAR_FIELDS if incoming.field(name).strip()}
+        if not body:
+            return await self._refused(incoming, row, {"volunteer": [_("Please fill this in.")]})
         flags = {"network": incoming.flag("network", False), "set_aside": incoming.flag("set_aside", False)}
         try:
-            outcome = await self._barring.bar(incoming.who, row["id"], body | flags)
+            outcome = await self._barring.bar(incoming.who, row["id"], BarBody.parse(body | flags))
         except InvalidValueError as error:
             named = "taskrun_id" if body.keys() & {"taskrun_id"} else "volunteer"
             return await self._refused(incoming, row, {named: [error.args[0]]})
@@ -229,8 +231,8 @@ class VolunteerPages:
     async def _bar_each(self, incoming: Incoming, row: ProjectPage, codes: list[str]) -> Response:
         bars = {}
         for code in codes[:_MAX_AT_ONCE]:
-            named = {"volunteer": clean_text(code)[:_MAX_CODE], "set_aside": True}
-            bar = await self._barring.bar(incoming.who, row["id"], named)
+            body = BarBody(volunteer=clean_text(code)[:_MAX_CODE])
+            bar = await self._barring.bar(incoming.who, row["id"], body)
             bars[bar.id] = attrs.asdict(bar)
         words = ngettext("%(num)s volunteer is barred.", "%(num)s volunteers are barred.", len(bars))
         status = "success" if bars else "info"

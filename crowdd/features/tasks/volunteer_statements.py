@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.database.access import Database, fetch_row_or_none, fetch_rows, one, one_or_none
-from crowdd.features.tasks.rows import VolunteerRow
-from crowdd.features.trust.rows import KnownVolunteer
+from crowdd.features.tasks.rows import KnownVolunteer, VolunteerRow
 
 # Those with answers that are not folded yet, and as many of the folded ones as may be on the page: each half of them, with and
 # without an account, is read from its index (volunteer_top), beginning at the volunteer whom the page names (here).

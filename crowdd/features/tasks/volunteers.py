@@ -11,9 +11,8 @@ from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.database.access import Database
 from crowdd.features.results.consensus import share_interval
 from crowdd.features.tasks import volunteer_statements
-from crowdd.features.tasks.changes import Changes, Effect
-from crowdd.features.tasks.rows import VolunteerRow
-from crowdd.features.trust.rows import KnownVolunteer
+from crowdd.features.tasks.changes import Changes, Effect, VolunteerBody
+from crowdd.features.tasks.rows import KnownVolunteer, VolunteerRow
 from crowdd.kernel.errors import NOT_FOUND, NotFoundError
 from crowdd.kernel.requester import Requester
 
@@ -126,7 +125,7 @@ class Volunteers:
     async def lift(self, who: Requester, project_id: int, word: str) -> Effect:
         """Has the answers of a volunteer count who seemed no better than chance. Raises as ``find``."""
         await self.find(who, project_id, word)
-        return await self._changes.lift(who, project_id, {"volunteer": word})
+        return await self._changes.lift(who, project_id, VolunteerBody(volunteer=word))
 
     async def numbered(self, project_id: int, place: Keyset, number: int, known: bool | None = None) -> Keyset:
         """The place of a page by its number, 1 or more, in the same order. Beyond the last page it is an empty one."""

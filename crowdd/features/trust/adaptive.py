@@ -14,26 +14,36 @@ from typing import Final, TypedDict
 import attrs
 
 from crowdd.database.access import Database
-from crowdd.features.tasks.changes import Changes, Effect
-from crowdd.features.tasks.settings import MAX_ANSWERS
-from crowdd.features.trust import review_statements
-from crowdd.features.trust.rows import GoldRun, ReplayedRun, TrustFigures
+from crowdd.features.tasks.changes import Changes, Effect, RedundancyBody
+from crowdd.features.tasks.settings import StoppingBody
+from crowdd.features.trust import review_statements, sample_statements
+from crowdd.features.trust.recalibration import measured
+from crowdd.features.trust.rows import GoldRun, Recalibration, ReplayedRun, TrustFigures
 from crowdd.features.trust.weighing import Calibration, Given, Weighing, calibration
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import FormError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
+from crowdd.kinds.stopping import MAX_ANSWERS
 
 _FOLD = 50  # completed tasks after which the replay takes over what it has learned
 
 
 @attrs.frozen
 class Policy:
-    """When a task is complete: at ``maximum`` answers, or from ``min_answers`` on once one is this probable."""
+    """When a task is complete: at ``maximum`` answers, or from ``min_answers`` on once one is this probable.
+
+    ``recalibration``: how probable something is of which the model says so.
+    """
 
     min_answers: int
     confidence: float
     maximum: int
+    recalibration: Recalibration | None = None
+
+    def is_sure(self, value: float) -> bool:
+        """Whether the model says enough, by what was measured of it."""
+        return measured(self.recalibration, value) >= self.confidence
 
 
 @attrs.frozen
@@ -114,13 +124,13 @@ def _stopped(weighing: Weighing, answers: Sequence[Given], policy: Policy) -> _S
     posterior = weighing.posterior(taken)
     weighing.learn(taken, posterior)
     top = max(posterior)
-    return _Stop(passed, posterior.index(top), top >= policy.confidence, not ended)
+    return _Stop(passed, posterior.index(top), policy.is_sure(top), not ended)
 
 
 def _ends(weighing: Weighing, taken: Sequence[Given], policy: Policy) -> bool:
     if len(taken) >= policy.maximum:
         return True
-    return len(taken) >= policy.min_answers and max(weighing.posterior(taken)) >= policy.confidence
+    return len(taken) >= policy.min_answers and policy.is_sure(max(weighing.posterior(taken)))
 
 
 def _summary(tasks: Sequence[PastTask], stops: Sequence[_Stop]) -> Replay:
@@ -167,7 +177,7 @@ class TrustOverview:
         experts = await review_statements.list_checked_results(self._db, project_id)
         gold = await review_statements.list_gold_runs(self._db, project_id, _GOLD_ANSWERS)
         figures = await self.figures(project_id)
-        rule = policy_of(figures)
+        rule = policy_of(figures, await sample_statements.find_recalibration(self._db, project_id))
         return {
             "gold": calibration(_gold_pairs(gold, len(figures["choices"]) if figures else 2, rule)),
             "experts": calibration((one["confidence"], one["right"]) for one in experts),
@@ -176,14 +186,16 @@ class TrustOverview:
     async def replays(self, project_id: int, k: int, policies: Sequence[Policy]) -> list[Replay]:
         """What each policy would have done with the tasks that were completed last. ``k``: the number of classes."""
         tasks, gold = past(await review_statements.list_replayed_runs(self._db, project_id))
+        curve = await sample_statements.find_recalibration(self._db, project_id)
+        policies = [attrs.evolve(policy, recalibration=curve) for policy in policies]
         return [await self._worker_thread.do(replay, tasks, max(k, 2), policy, gold) for policy in policies]
 
 
-def policy_of(figures: TrustFigures | None) -> Policy:
+def policy_of(figures: TrustFigures | None, recalibration: Recalibration | None = None) -> Policy:
     """When tasks stop now; where redundancy is not adaptive, after all answers."""
     if figures is None or figures["min_answers"] is None:
         return Policy(_GOLD_ANSWERS, 1.0, _GOLD_ANSWERS)
-    return Policy(figures["min_answers"], figures["confidence"] or 1.0, _GOLD_ANSWERS)
+    return Policy(figures["min_answers"], figures["confidence"] or 1.0, _GOLD_ANSWERS, recalibration)
 
 
 def past(rows: Iterable[ReplayedRun]) -> tuple[list[PastTask], dict[int, tuple[float, float]]]:
@@ -214,9 +226,9 @@ def _gold_pairs(rows: Iterable[GoldRun], k: int, rule: Policy) -> list[tuple[flo
             if n < min(rule.min_answers, len(runs)):
                 continue
             posterior = weighed(runs[:n], k)
-            if max(posterior) >= rule.confidence:
+            if rule.is_sure(max(posterior)):
                 break
-        pairs.append((max(posterior), posterior.index(max(posterior)) + 1 == runs[0]["truth"]))
+        pairs.append((max(posterior), posterior.index(max(posterior)) + 1 in runs[0]["truths"]))
     return pairs
 
 
@@ -271,9 +283,11 @@ class TrustSettings:
         return {"min_answers": self.min_answers, "confidence": self.confidence} if self.on else None
 
     @property
-    def change(self) -> dict[str, object]:
+    def change(self) -> StoppingBody:
         """The same for ``Changes.stopping``."""
-        return {**(self.info or {}), "completed": self.completed}
+        if not self.on:
+            return StoppingBody(completed=self.completed)
+        return StoppingBody(min_answers=self.min_answers, confidence=self.confidence, completed=self.completed)
 
     @property
     def policy(self) -> Policy:
@@ -319,7 +333,7 @@ class AdaptiveRedundancy:
         """Saves the settings, and has the tasks follow them."""
         done = await self._changes.stopping(who, project_id, settings.change)
         if await self.usual_answers(project_id) != settings.max_answers:
-            done = await self._changes.redundancy(who, project_id, {"n_answers": settings.max_answers})
+            done = await self._changes.redundancy(who, project_id, RedundancyBody(n_answers=settings.max_answers))
         return done
 
 

@@ -14,6 +14,7 @@ import attrs
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.features.results.consensus import share_interval
 from crowdd.features.trust.adaptive import (
     CONFIDENCES,
     AdaptiveRedundancy,
@@ -107,10 +108,15 @@ class AdaptivePublic(ProjectPublic, WithForm, Message):
 
 
 class Headline(TypedDict):
-    """What was measured of tasks whose results claim to be right in ``claimed`` of the cases or more."""
+    """What was measured of tasks of which the model says that they are right in ``claimed`` of the cases or more.
+
+    ``low`` and ``high`` are the interval of ``share``.
+    """
 
     claimed: float
     share: float
+    low: float
+    high: float
     tasks: int
 
 
@@ -126,20 +132,16 @@ class AdaptivePrivate(ProjectPrivate):
     usual: int | None
 
 
+@attrs.frozen(eq=False)
 class AdaptivePages:
     """``/project/<short_name>/adaptive``."""
 
-    def __init__(
-        self,
-        projects: Projects,
-        adaptive: AdaptiveRedundancy,
-        overview: TrustOverview,
-        reviews: ReviewQueue,
-        forms: Forms,
-        views: ProjectViews,
-    ) -> None:
-        self._projects, self._adaptive, self._overview = projects, adaptive, overview
-        self._reviews, self._forms, self._views = reviews, forms, views
+    _projects: Projects
+    _adaptive: AdaptiveRedundancy
+    _overview: TrustOverview
+    _reviews: ReviewQueue
+    _forms: Forms
+    _views: ProjectViews
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
@@ -249,14 +251,15 @@ def _kinds(checked: CheckedShares | None) -> list[tuple[str, Values]]:
 
 
 def headline(checked: CheckedShares | None) -> Headline | None:
-    """What was measured on gold tasks of confident results; None with fewer than MIN_HEADLINE gold tasks."""
+    """What was measured on gold tasks of which the model is sure; None with fewer than MIN_HEADLINE gold tasks."""
     if checked is None or checked["gold"]["tasks"] < MIN_HEADLINE:
         return None
     steps: list[CalibrationStep] = [step for step in checked["gold"]["steps"] if step["minimum"] >= HEADLINE]
-    tasks = sum(step["tasks"] for step in steps)
-    return (
-        Headline(claimed=HEADLINE, share=sum(step["right"] for step in steps) / tasks, tasks=tasks) if tasks else None
-    )
+    tasks, right = sum(step["tasks"] for step in steps), sum(step["right"] for step in steps)
+    if not tasks:
+        return None
+    low, high = share_interval(right, tasks)
+    return Headline(claimed=HEADLINE, share=right / tasks, low=low, high=high, tasks=tasks)
 
 
 def _told(policy: Policy, one: Replay, chosen: bool) -> Values:

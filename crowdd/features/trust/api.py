@@ -6,44 +6,33 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.features.trust.gold import MAX_ANSWERS, MAX_LISTED, MAX_MESSAGE, RULES, Gold
+from crowdd.features.trust.gold import MAX_LISTED, Gold, GoldBody, GoldChangeBody, RuleBody
 from crowdd.features.trust.review import ReviewQueue
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD
-from crowdd.http.operation import JSON, Audience, Operation, Parameter, Schema, array_of, closed_object
+from crowdd.http.operation import Audience, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import (
     AnonymousError,
     ForbiddenError,
-    InvalidValueError,
     NotFoundError,
     PreconditionError,
-    UnknownFieldError,
 )
+from crowdd.kinds.body import Body, key
 from crowdd.kinds.result import RESULT
+from crowdd.kinds.types import Boolean, Json
 
 _COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
-_NUMBER: Schema = {**_COUNT, "minimum": 1}
 _TEXT: Schema = {"type": "string"}
 _PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
-_RULE: Schema = {
-    "type": "object",
-    "properties": {
-        "type": {"type": "string", "enum": list(RULES)},
-        "threshold": {"type": "number", "minimum": 0, "maximum": 1},
-        "tolerance": {"type": "number", "minimum": 0, "maximum": 1e12},
-    },
-    "required": ["type"],
-    "additionalProperties": False,
-}
 _GOLD = closed_object(
     task_id=_COUNT,
     answers={"type": "array", "items": {}, "description": "The right values of the first answer field."},
     rule={
-        "anyOf": [_RULE, {"type": "null"}],
+        "anyOf": [RuleBody.schema(), {"type": "null"}],
         "description": "How answers are compared (null: by the type).",
     },
     message={"anyOf": [_TEXT, {"type": "null"}], "description": "What volunteers are told after their answer."},
@@ -59,19 +48,6 @@ _WARNINGS = closed_object(
         "description": "Whether tasks come in an order that gold tasks stand out of (info.sched).",
     },
 )
-_DESCRIPTION: Schema = {
-    "task_id": _NUMBER,
-    "answer": {"description": "The right value of the first answer field. Default: the consensus of the task."},
-    "answers": {
-        "type": "array",
-        "items": {},
-        "minItems": 1,
-        "maxItems": MAX_ANSWERS,
-        "description": "Several that are.",
-    },
-    "rule": _RULE,
-    "message": {**_TEXT, "maxLength": MAX_MESSAGE},
-}
 _OWNERS = "For owners of the project and administrators. "
 _LIST = Operation(
     name="gold_tasks",
@@ -94,15 +70,6 @@ _MAKE = Operation(
     about=_OWNERS + "A gold task measures volunteers: its answers are compared with the right answer and do not count."
     " The response also says by what volunteers could recognize it.",
     parameters=(_PROJECT, PASSWORD),
-    bodies={
-        JSON: {
-            "type": "object",
-            "properties": _DESCRIPTION,
-            "required": ["task_id"],
-            "not": {"required": ["answer", "answers"]},
-            "additionalProperties": False,
-        }
-    },
     answer=closed_object(gold=_GOLD, warnings=_WARNINGS),
     refusals=(AnonymousError, ForbiddenError, NotFoundError),
     audience=Audience.SIGNED_IN,
@@ -113,14 +80,6 @@ _CHANGE = Operation(
     summary="Change the right answer to a gold task",
     about=_OWNERS + "Its answers are compared again.",
     parameters=(_PROJECT, PASSWORD),
-    bodies={
-        JSON: {
-            "type": "object",
-            "properties": _DESCRIPTION,
-            "oneOf": [{"required": ["task_id", "answer"]}, {"required": ["task_id", "answers"]}],
-            "additionalProperties": False,
-        }
-    },
     answer=_GOLD,
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.SIGNED_IN,
@@ -147,20 +106,20 @@ class GoldApi:
         """/api/project/<id>/gold."""
         at = "/api/project/<int:object_id>/gold"
         yield get(at, self.listed, endpoint="gold", operation=_LIST)
-        yield post(at, self.make, endpoint="gold", operation=_MAKE)
-        yield Route("PUT", at, self.change, endpoint="gold", operation=_CHANGE)
+        yield post(at, self.make, endpoint="gold", operation=_MAKE, body=GoldBody)
+        yield Route("PUT", at, self.change, endpoint="gold", operation=_CHANGE, body=GoldChangeBody)
         yield Route("DELETE", f"{at}/<int:task_id>", self.end, endpoint="gold_task", operation=_END)
 
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
         after = queries.parse_number(incoming.query.get("last_id", "") or "0", "last_id", 0)
         return JsonResponse(await self._gold.listed(incoming.who, checked_id(object_id), after))
 
-    async def make(self, incoming: Incoming, object_id: int) -> Response:
-        made, warnings = await self._gold.make(incoming.who, checked_id(object_id), incoming.json_body())
+    async def make(self, incoming: Incoming, object_id: int, body: GoldBody) -> Response:
+        made, warnings = await self._gold.make(incoming.who, checked_id(object_id), body)
         return JsonResponse({"gold": made, "warnings": attrs.asdict(warnings)})
 
-    async def change(self, incoming: Incoming, object_id: int) -> Response:
-        return JsonResponse(await self._gold.change(incoming.who, checked_id(object_id), incoming.json_body()))
+    async def change(self, incoming: Incoming, object_id: int, body: GoldChangeBody) -> Response:
+        return JsonResponse(await self._gold.change(incoming.who, checked_id(object_id), body))
 
     async def end(self, incoming: Incoming, object_id: int, task_id: int) -> Response:
         await self._gold.end(incoming.who, checked_id(object_id), checked_id(task_id))
@@ -168,7 +127,6 @@ class GoldApi:
 
 
 _DECISION_COUNT = {"type": "integer", "minimum": 0}
-_TICKS = ("second_opinion", "gold")
 _DECIDE = Operation(
     name="decide_result",
     section=RESULT.name,
@@ -178,25 +136,6 @@ _DECIDE = Operation(
     " task's last version: if somebody else has decided the task meanwhile, nothing changes and the error is"
     " decided_before. With second_opinion, the task waits until another reviewer has said what they think.",
     parameters=(Parameter("object_id", _DECISION_COUNT, "Id of the result.", where="path"), PASSWORD),
-    bodies={
-        JSON: {
-            "type": "object",
-            "properties": {
-                "answer": {"description": "One of the choices of the first answer field."},
-                "second_opinion": {
-                    "type": "boolean",
-                    "default": False,
-                    "description": "Whether somebody else has to agree. answer may then be left out.",
-                },
-                "gold": {
-                    "type": "boolean",
-                    "default": False,
-                    "description": "Whether the task becomes a gold task when it is decided. For owners.",
-                },
-            },
-            "additionalProperties": False,
-        }
-    },
     answer=closed_object(
         state={
             "type": "string",
@@ -213,6 +152,16 @@ _DECIDE = Operation(
 )
 
 
+class DecisionBody(Body):
+    """What a reviewer says of a task."""
+
+    answer: object = key(Json(), "One of the choices of the first answer field.", default=..., null=True)
+    second_opinion: bool = key(
+        Boolean(), "Whether somebody else has to agree. answer may then be left out.", default=False
+    )
+    gold: bool = key(Boolean(), "Whether the task becomes a gold task when it is decided. For owners.", default=False)
+
+
 class DecisionsApi:
     """/api/result/<id>/decision."""
 
@@ -220,24 +169,11 @@ class DecisionsApi:
         self._reviews = reviews
 
     def routes(self) -> Iterator[Route]:
-        yield post("/api/result/<int:object_id>/decision", self.decide, endpoint="decision", operation=_DECIDE)
+        at = "/api/result/<int:object_id>/decision"
+        yield post(at, self.decide, endpoint="decision", operation=_DECIDE, body=DecisionBody)
 
-    async def decide(self, incoming: Incoming, object_id: int) -> Response:
+    async def decide(self, incoming: Incoming, object_id: int, body: DecisionBody) -> Response:
         """Decides the task of a result."""
-        answer, second, gold = _body(incoming.json_body())
-        who, result_id = incoming.who, checked_id(object_id)
-        return JsonResponse(await self._reviews.decide(who, result_id, answer, second=second, gold=gold))
-
-
-def _body(body: object) -> tuple[object, bool, bool]:
-    """The answer (``...`` without one), and _TICKS. Raises InvalidValueError."""
-    if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
-    for name in body:
-        if name not in ("answer", *_TICKS):
-            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: answer, {', '.join(_TICKS)}.")
-    for name in _TICKS:
-        if not isinstance(body.get(name, False), bool):
-            raise InvalidValueError(f"`{name}` must be true or false.")
-    second, gold = (bool(body.get(name, False)) for name in _TICKS)
-    return body.get("answer", ...), second, gold
+        decide = self._reviews.decide
+        ticks = {"second": body.second_opinion, "gold": body.gold}
+        return JsonResponse(await decide(incoming.who, checked_id(object_id), body.answer, **ticks))

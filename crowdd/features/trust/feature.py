@@ -1,17 +1,70 @@
-"""Compare answers to gold tasks that take a library: marks on pictures, marked parts, and near texts."""
+"""Trust in answers: gold tasks, review, and redundancy that follows agreement."""
 
 from __future__ import annotations
 
 from typing import Final
 
+import attrs
+
+from crowdd.core.base import Base
+from crowdd.core.feature import Feature
+from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.projects.feature import ProjectsFeature
+from crowdd.features.results.feature import ResultsFeature
+from crowdd.features.tasks.feature import TasksFeature
+from crowdd.features.trust.adaptive import AdaptiveRedundancy, TrustOverview
 from crowdd.features.trust.gold import Gold
-from crowdd.sched.job import Job
+from crowdd.features.trust.review import Reviewers, ReviewQueue
+from crowdd.features.trust.sampling import Sampling
+from crowdd.sched.job import MINUTE, Job
+
+
+@attrs.frozen
+class TrustFeature(Feature):
+    """What is known of the quality of answers, and what follows from it."""
+
+    gold: Gold
+    reviews: ReviewQueue
+    reviewers: Reviewers
+    trust_overview: TrustOverview
+    adaptive: AdaptiveRedundancy
+    sampling: Sampling
+
+    @classmethod
+    def build(
+        cls,
+        base: Base,
+        accounts: AccountsFeature,
+        projects: ProjectsFeature,
+        results: ResultsFeature,
+        tasks: TasksFeature,
+    ) -> TrustFeature:
+        gold = Gold(base.db, base.notify, tasks.changes, results.comparing)
+        overview = TrustOverview(base.db, base.worker_thread.another())
+        return cls(
+            gold=gold,
+            reviews=ReviewQueue(base.db, base.records, base.notify, gold),
+            reviewers=Reviewers(base.db, accounts.accounts, projects.project_invitations),
+            trust_overview=overview,
+            adaptive=AdaptiveRedundancy(tasks.changes, overview),
+            sampling=Sampling(base.db, base.records, base.notify, base.worker_thread.another()),
+        )
+
 
 _AT_ONCE: Final = 100
 
 
+async def _recalibrate(sampling: Sampling) -> str:
+    return f"{await sampling.recalibrate_due()} projects"
+
+
 async def _compare(gold: Gold) -> str:
-    return f"{await gold.compare_pending(_AT_ONCE)} answers"
+    compared = 0
+    while n := await gold.compare_pending(_AT_ONCE):
+        compared += n
+    return f"{compared} answers"
 
 
-JOB = Job("compare_gold", 2, lambda services: _compare(services.gold))
+# Measure how often results are right, in projects whose experts have decided more of a random sample.
+RECALIBRATE = Job("recalibrate", 10 * MINUTE, lambda house: _recalibrate(house[TrustFeature].sampling))
+JOB = Job("compare_gold", MINUTE, lambda house: _compare(house[TrustFeature].gold), pause=2)

@@ -7,22 +7,26 @@ decided in the database (``is_right`` in definitions/gold/33_gold.sql) and, for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import attrs
 from twisted.logger import Logger
 
 from crowdd.core import log_statements
 from crowdd.database.access import Database, Transactions
-from crowdd.features.results.comparing_process import ComparingProcess
+from crowdd.features.results.comparing_process import ComparingProcess, seconds_of_try, seconds_to_retry
 from crowdd.features.tasks import contributions
 from crowdd.features.tasks.changes import Changes
 from crowdd.features.trust import gold_statements
 from crowdd.features.trust.gold_statements import GoldFigures, GoldTask, GoldValue
-from crowdd.kernel.errors import NOT_FOUND, ForbiddenError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.kernel.errors import NOT_FOUND, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Json, Values
+from crowdd.kinds.body import Body, Listed, Nested, key
+from crowdd.kinds.types import Choice, Integer, Number, Text
+from crowdd.kinds.types import Json as AnyJson
 
 log = Logger()
 
@@ -30,67 +34,47 @@ log = Logger()
 RULES = ("equal", "set", "number", "text", "boxes", "points", "polygon", "spans")
 MAX_ANSWERS = 20
 MAX_MESSAGE = 1000  # characters
-_KEYS = ("task_id", "answer", "answers", "rule", "message")
 
 
-@attrs.frozen
-class Description:
-    """A gold task as an owner describes it. ``answers`` is None where the consensus of the task is right."""
+class RuleBody(Body):
+    """How answers are compared."""
 
-    task_id: int
-    answers: list[Json] | None
-    rule: Values | None
-    message: str | None
+    type: str = key(Choice(choices=RULES))
+    threshold: float | None = key(Number(minimum=0, maximum=1), default=None)
+    tolerance: float | None = key(Number(minimum=0, maximum=1e12), default=None)
 
 
-def parse_description(body: object) -> Description:
-    """The description that a body is. Raises InvalidValueError, UnknownFieldError."""
-    if not isinstance(body, dict):
-        raise InvalidValueError(_("The body is not a JSON object."))
-    for name in body:
-        if name not in _KEYS:
-            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: {', '.join(_KEYS)}.")
-    task_id = body.get("task_id")
-    if type(task_id) is not int or not 0 < task_id < 2**63:
-        raise InvalidValueError("`task_id` must be the id of a task.")
-    return Description(
-        task_id,
-        _answers(body),
-        checked_rule(body.get("rule")),
-        _checked_message(body.get("message")),
+class GoldBody(Body, at_most_one=("answer", "answers")):
+    """A gold task as an owner describes it. Without an answer, the consensus of the task is right."""
+
+    task_id: int = key(Integer(minimum=1), "Id of the task.")
+    answer: Any = key(
+        AnyJson(),
+        "The right value of the first answer field. Default: the consensus of the task.",
+        default=...,
+        null=True,
     )
+    answers: list[Json] | None = key(
+        Listed(of=AnyJson(), minimum=1, maximum=MAX_ANSWERS), "Several that are.", default=None
+    )
+    rule: RuleBody | None = key(Nested(of=RuleBody), default=None, null=True)
+    message: str | None = key(Text(maximum=MAX_MESSAGE), default=None, null=True)
+
+    @property
+    def right_answers(self) -> list[Json] | None:
+        """The right answers; None for the consensus of the task."""
+        return self.answers if self.answer is ... else [self.answer]
+
+    @property
+    def stored_rule(self) -> Values | None:
+        """The rule as it is stored; None: by the answer field."""
+        return (
+            None if self.rule is None else {name: value for name, value in vars(self.rule).items() if value is not None}
+        )
 
 
-def _answers(body: Mapping[str, Json]) -> list[Json] | None:
-    if "answer" in body and "answers" in body:
-        raise InvalidValueError("Send either answer or answers.")
-    if "answer" in body:
-        return [body["answer"]]
-    answers = body.get("answers")
-    if answers is None:
-        return None
-    if not isinstance(answers, list) or not 1 <= len(answers) <= MAX_ANSWERS:
-        raise InvalidValueError(f"`answers` must be an array of 1 to {MAX_ANSWERS} values.")
-    return answers
-
-
-def _checked_message(message: object) -> str | None:
-    if message is not None and (not isinstance(message, str) or len(message) > MAX_MESSAGE or "\0" in message):
-        raise InvalidValueError(f"`message` must be a string of at most {MAX_MESSAGE} characters.")
-    return message or None
-
-
-def checked_rule(rule: object) -> Values | None:
-    """How answers are compared: ``type``, perhaps ``threshold`` and ``tolerance``; None: by the answer field."""
-    if rule is None:
-        return None
-    if not isinstance(rule, dict) or rule.get("type") not in RULES or rule.keys() - {"type", "threshold", "tolerance"}:
-        raise InvalidValueError(f"`rule` must be an object whose `type` is one of {', '.join(RULES)}.")
-    for name, maximum in (("threshold", 1), ("tolerance", 1e12)):
-        value = rule.get(name, 0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= maximum:
-            raise InvalidValueError(f"`{name}` of the rule must be a number from 0 to {maximum:g}.")
-    return dict(rule)
+class GoldChangeBody(GoldBody, exactly_one=("answer", "answers")):
+    """What is right about a gold task from now on."""
 
 
 MAX_LISTED = 1000
@@ -152,18 +136,17 @@ class Gold:
         await self._changes.require(self._db, who, project_id)
         return await gold_statements.find_consensus(self._db, project_id, task_id)
 
-    async def make(self, who: Requester, project_id: int, body: object) -> tuple[GoldTask, Warnings]:
-        """Makes a task a gold task (``descriptions``). Without answers the consensus of the task is right."""
-        description = parse_description(body)
+    async def make(self, who: Requester, project_id: int, body: GoldBody) -> tuple[GoldTask, Warnings]:
+        """Makes a task a gold task."""
 
         async def work(tx: Database) -> None:
             await self._changes.require(tx, who, project_id)
-            _require_made(await self._made(tx, who, project_id, description), description.task_id)
-            await self._note(tx, who, "make_gold", project_id, description.task_id)
+            _require_made(await self._made(tx, who, project_id, body), body.task_id)
+            await self._note(tx, who, "make_gold", project_id, body.task_id)
 
         await self._db.transaction(work)
         self._notify(project_id)
-        return await self._one(project_id, description.task_id), await self.warnings(project_id, [description.task_id])
+        return await self._one(project_id, body.task_id), await self.warnings(project_id, [body.task_id])
 
     async def make_many(self, who: Requester, project_id: int, task_ids: Sequence[int]) -> tuple[int, int, Warnings]:
         """Makes finished tasks gold tasks, each with its consensus; how many, and how many were left out."""
@@ -174,7 +157,7 @@ class Gold:
             await self._changes.require(tx, who, project_id)
             made = 0
             for task_id in sorted(set(task_ids)):
-                state = await self._made(tx, who, project_id, Description(task_id, None, None, None))
+                state = await self._made(tx, who, project_id, GoldBody(task_id=task_id))
                 made += state == "made"
             await log_statements.write_act(
                 tx, who, "make_gold", "project", project_id, project_id=project_id, after={"tasks": made}
@@ -185,35 +168,31 @@ class Gold:
         self._notify(project_id)
         return made, len(set(task_ids)) - made, await self.warnings(project_id, task_ids)
 
-    async def _made(self, tx: Database, who: Requester, project_id: int, description: Description) -> str:
-        answers = description.answers
+    async def _made(self, tx: Database, who: Requester, project_id: int, body: GoldBody) -> str:
+        answers, rule = body.right_answers, body.stored_rule
         if answers is None:
-            consensus_answer = await gold_statements.find_consensus(tx, project_id, description.task_id)
+            consensus_answer = await gold_statements.find_consensus(tx, project_id, body.task_id)
             if consensus_answer is None:
                 return "no answer"
             answers = [consensus_answer]
-        await contributions.require_right_answer_size(tx, project_id, answers, description.rule)
+        await contributions.require_right_answer_size(tx, project_id, answers, rule)
         return await gold_statements.make_gold(
-            tx, project_id, description.task_id, answers, description.rule, description.message, who.user_id
+            tx, project_id, body.task_id, answers, rule, body.message or None, who.user_id
         )
 
-    async def change(self, who: Requester, project_id: int, body: object) -> GoldTask:
+    async def change(self, who: Requester, project_id: int, body: GoldChangeBody) -> GoldTask:
         """Changes what is right about a gold task; its answers are compared again."""
-        description = parse_description(body)
-        if description.answers is None:
-            raise InvalidValueError("`answers` is missing.", code="missing_attribute")
+        answers, rule = body.right_answers or [], body.stored_rule
 
         async def work(tx: Database) -> None:
             await self._changes.require(tx, who, project_id)
-            await contributions.require_right_answer_size(tx, project_id, description.answers or [], description.rule)
-            if not await gold_statements.change_gold(
-                tx, project_id, description.task_id, description.answers, description.rule, description.message
-            ):
-                raise _none(description.task_id)
-            await self._note(tx, who, "change_gold", project_id, description.task_id)
+            await contributions.require_right_answer_size(tx, project_id, answers, rule)
+            if not await gold_statements.change_gold(tx, project_id, body.task_id, answers, rule, body.message or None):
+                raise _none(body.task_id)
+            await self._note(tx, who, "change_gold", project_id, body.task_id)
 
         await self._db.transaction(work)
-        return await self._one(project_id, description.task_id)
+        return await self._one(project_id, body.task_id)
 
     async def end(self, who: Requester, project_id: int, task_id: int) -> None:
         """Ends a gold task: it is put back, or complete as it was before."""
@@ -230,23 +209,26 @@ class Gold:
     async def compare_pending(self, maximum: int) -> int:
         """Compares answers that take a library, and all of gold tasks whose project has another label; how many.
 
-        An answer that cannot be compared in the time that there is for one is wrong.
+        An answer that cannot be compared is neither right nor wrong. It is tried again, with more time.
         """
         compared = await gold_statements.compare_again(self._db, maximum)
         pending = await gold_statements.list_pending(self._db, maximum)
-        questions = [{name: one[name] for name in ("rule", "answers", "value")} for one in pending]
+        questions = [
+            {"seconds": seconds_of_try(one["tries"]), **{name: one[name] for name in ("rule", "answers", "value")}}
+            for one in pending
+        ]
         for one, right in zip(pending, await self._process.judged(questions), strict=True):
-            if isinstance(right, str):
-                log.warn(
-                    "could not compare an answer to a gold task: project={project} answer={answer} error={error}",
-                    project=one["project_id"],
-                    answer=one["run"],
-                    error=right,
-                )
-            done = await gold_statements.decide_pending(
-                self._db, one["project_id"], one["run"], one["info"], right=right is True
+            project_id, run, info = one["project_id"], one["run"], one["info"]
+            if isinstance(right, bool):
+                compared += await gold_statements.decide_pending(self._db, project_id, run, info, right=right)
+                continue
+            log.warn(
+                "could not compare an answer to a gold task: project={project} answer={answer} error={error}",
+                project=project_id,
+                answer=run,
+                error=right,
             )
-            compared += done
+            await gold_statements.note_failure(self._db, project_id, run, info, right, seconds_to_retry(one["tries"]))
         return compared
 
     async def warnings(self, project_id: int, task_ids: Sequence[int]) -> Warnings:

@@ -20,7 +20,7 @@ from crowdd.features.projects.views import (
     numbers_in,
     ticked_tasks,
 )
-from crowdd.features.trust.gold import Gold, Overview
+from crowdd.features.trust.gold import Gold, GoldBody, GoldChangeBody, Overview
 from crowdd.features.trust.gold_statements import GoldTask
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
@@ -31,7 +31,7 @@ from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _, joined, ngettext
 from crowdd.kernel.values import Json, Values
 from crowdd.kinds.answers import declared
-from crowdd.kinds.gold_shares import GOLD_SHARES
+from crowdd.kinds.gold_shares import GOLD_EMBARGO, GOLD_SHARES, check_embargo
 
 _AT: Final = "/project/<short_name>/tasks/gold"
 _FLAGS: Final = ("gold_feedback", "show_accuracy")
@@ -90,8 +90,13 @@ class GoldPages:
                 info[name] = int(text) / 100
             else:
                 wrong[name] = [_("Enter a whole number from 0 to %(maximum)s.", maximum=maximum)]
+        info[GOLD_EMBARGO] = incoming.field(GOLD_EMBARGO).strip() or None
+        try:
+            check_embargo(info[GOLD_EMBARGO])
+        except InvalidValueError:
+            wrong[GOLD_EMBARGO] = [_("Enter a day.")]
         if wrong:
-            form = self._forms.refused(incoming, wrong, *GOLD_SHARES, *_FLAGS)
+            form = self._forms.refused(incoming, wrong, *GOLD_SHARES, *_FLAGS, GOLD_EMBARGO)
             context = await self._views.context(incoming, row, _("Gold tasks"))
             return await self._page(incoming, context, row["id"], form, MISTAKES)
         await self._projects.tell(row, info, incoming.who)
@@ -136,9 +141,10 @@ class GoldPages:
             body = _body(incoming, task_ids[0])
             gold = await self._gold.find(incoming.who, row["id"], task_ids[0])
             if gold:
-                await self._gold.change(incoming.who, row["id"], body | {"rule": gold["rule"]})
+                change = GoldChangeBody.parse(body | {"rule": gold["rule"]})
+                await self._gold.change(incoming.who, row["id"], change)
                 return Redirect(_at(short_name), _("The gold task has been changed."))
-            _gold, warnings = await self._gold.make(incoming.who, row["id"], body)
+            _gold, warnings = await self._gold.make(incoming.who, row["id"], GoldBody.parse(body))
         except InvalidValueError as error:
             form = self._forms.refused(incoming, {"answer": [error.args[0]]}, "answer", "message")
             context = await self._views.context(incoming, row, _("Gold task"))
@@ -169,7 +175,7 @@ def _form(
 
 def _settings(info: Values) -> Values:
     shares = {name: round(_number(info.get(name), share.default) * 100) for name, share in GOLD_SHARES.items()}
-    return shares | {name: info.get(name) is True for name in _FLAGS}
+    return shares | {name: info.get(name) is True for name in _FLAGS} | {GOLD_EMBARGO: info.get(GOLD_EMBARGO)}
 
 
 def _number(value: Json, default: float) -> float:

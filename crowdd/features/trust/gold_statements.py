@@ -34,7 +34,10 @@ class GoldValue(TypedDict):
 
 
 class PendingGold(TypedDict):
-    """An answer to a gold task that is still to be compared, with what is right; both as JSON text, which nobody reads here."""
+    """An answer to a gold task that is still to be compared, with what is right; both as JSON text, which nobody reads here.
+
+    ``tries``: how often that has failed.
+    """
 
     project_id: int
     run: int
@@ -42,6 +45,7 @@ class PendingGold(TypedDict):
     value: str
     answers: str
     rule: Values
+    tries: int
 
 
 class GoldFigures(TypedDict):
@@ -58,6 +62,7 @@ class GoldFigures(TypedDict):
     n_recent: int
 
 
+_FAILED = "f.project_id = {0}.project_id AND f.run = {0}.id AND f.changed_xid = {0}.changed_xid"
 _MAX_BYTES = 5_000_000  # of answers, and of right ones, that are compared at once
 _COLUMNS = (
     "g.task_id, g.answer AS answers, g.rule, g.message #>> '{}' AS message, g.since, a.name AS by_name, g.n_seen, g.n_right"
@@ -162,20 +167,38 @@ async def count_gold_by_value(db: Database, project_id: int, maximum: int) -> li
 
 
 async def list_pending(db: Database, maximum: int) -> list[PendingGold]:
-    """Answers to gold tasks that a library has to compare, at most ``maximum`` and some MB, but at least one."""
+    """Answers to gold tasks that a library has to compare, at most ``maximum`` and some MB, but at least one.
+
+    Those that could not be compared come again when it is time.
+    """
     return await fetch_rows(
         db,
         PendingGold,
-        "SELECT project_id, run, info::text, coalesce(value, 'null')::text AS value, answers::text, rule FROM ("
-        "SELECT r.project_id, r.id AS run, r.info, gold_value(p.answer_path, r.info) AS value, g.answer AS answers,"
+        "SELECT project_id, run, info::text, coalesce(value, 'null')::text AS value, answers::text, rule, tries FROM ("
+        "SELECT r.project_id, r.id AS run, r.info, gold_value(p.answer_path, r.info) AS value, g.answer AS answers, coalesce(f.tries, 0) AS tries,"
         " gold_rule(p.answer_fields->0, g.rule) AS rule, sum(octet_length(r.info::text) + octet_length(g.answer::text)) OVER (ORDER BY r.project_id, r.id) AS bytes,"
         " row_number() OVER (ORDER BY r.project_id, r.id) AS nth"
         " FROM (SELECT * FROM task_run q WHERE gold AND is_right IS NULL"
         " AND EXISTS (SELECT FROM gold_task t WHERE t.project_id = q.project_id AND t.task_id = q.task_id)"
+        f" AND NOT EXISTS (SELECT FROM gold_failure f WHERE {_FAILED.format('q')} AND coalesce(f.retry_at > clock(), true))"
         " ORDER BY project_id, id LIMIT %(maximum)s) r"
-        " JOIN gold_task g USING (project_id, task_id) JOIN project p ON p.id = r.project_id) x"
+        f" JOIN gold_task g USING (project_id, task_id) JOIN project p ON p.id = r.project_id LEFT JOIN gold_failure f ON {_FAILED.format('r')}) x"
         f" WHERE nth = 1 OR bytes <= {_MAX_BYTES} ORDER BY nth",
         {"maximum": maximum},
+    )
+
+
+async def note_failure(
+    db: Database, project_id: int, run_id: int, info: str, failure: str, retry_seconds: float | None
+) -> None:
+    """Notes that a pending answer could not be compared, and when it is tried again, unless it has changed meanwhile."""
+    await db.execute(
+        "INSERT INTO gold_failure AS f (project_id, run, changed_xid, failure, tries, retry_at)"
+        " SELECT project_id, id, changed_xid, %(failure)s, 1, clock() + %(seconds)s * interval '1 second' FROM task_run"
+        " WHERE project_id = %(project)s AND id = %(run)s AND gold AND is_right IS NULL AND info = %(info)s::jsonb"
+        " ON CONFLICT (project_id, run) DO UPDATE SET changed_xid = excluded.changed_xid, failure = excluded.failure,"
+        " tries = CASE WHEN f.changed_xid = excluded.changed_xid THEN f.tries + 1 ELSE 1 END, retry_at = excluded.retry_at",
+        {"project": project_id, "run": run_id, "info": info, "failure": failure, "seconds": retry_seconds},
     )
 
 

@@ -12,16 +12,15 @@ from typing import Final, TypedDict
 import attrs
 import orjson
 
-from crowdd.core import log_statements
+from crowdd.core import log_statements, recent_proof
 from crowdd.core.records import rights
 from crowdd.core.records.records import Records
 from crowdd.database.access import Database, Transactions
-from crowdd.features.accounts import recent_proof
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.projects.ownership import ProjectInvitations
 from crowdd.features.projects.rows import Invitation, ProjectPage
 from crowdd.features.trust import review_statements
-from crowdd.features.trust.gold import Gold
+from crowdd.features.trust.gold import Gold, GoldBody
 from crowdd.features.trust.review_statements import DECIDED, QUEUE, Wanted
 from crowdd.features.trust.rows import (
     Decided,
@@ -166,13 +165,13 @@ class ReviewQueue:
         async def work(tx: Database) -> Decided:
             if second:
                 done = await review_statements.ask_opinion(
-                    tx, project_id, row["task_id"], result_id, _person(who), class_
+                    tx, project_id, row["task_id"], result_id, require_person(who), class_
                 )
             elif class_ is None:
                 raise InvalidValueError(_("Choose an answer."), code="missing_attribute")
             else:
                 done = await review_statements.decide_task(
-                    tx, project_id, row["task_id"], result_id, _person(who), class_, owns=owns
+                    tx, project_id, row["task_id"], result_id, require_person(who), class_, owns=owns
                 )
             if done.state in ("decided", "waiting", "differ", "asked"):
                 after = {"state": done.state, "class": class_, "result": done.result}
@@ -186,7 +185,7 @@ class ReviewQueue:
         self._notify(project_id)
         gold = gold and done.state in ("decided", "same")
         if gold:  # afterwards, because it locks the project before the task
-            await self._gold.make(who, project_id, {"task_id": row["task_id"], "answer": answer})
+            await self._gold.make(who, project_id, GoldBody(task_id=row["task_id"], answer=answer))
         return {"state": done.state, "result_id": done.result, "task_id": row["task_id"], "gold": gold}
 
     async def _refuse(self, project_id: int, task_id: int, choices: Sequence[object], done: Decided) -> None:
@@ -209,7 +208,7 @@ class ReviewQueue:
         raise PreconditionError(words, code="decided_before")
 
 
-def _person(who: Requester) -> int:
+def require_person(who: Requester) -> int:
     """The account that decides. Raises AnonymousError for a key of the server without one."""
     if who.acting_user is None:
         rights.require(who, frozenset(), REVIEWERS)

@@ -6,21 +6,33 @@ from collections.abc import Iterator, Sequence
 from typing import TypedDict
 from urllib.parse import quote, urlencode
 
+import attrs
+
 from crowdd.features.presenters.frames import PresenterFrames
-from crowdd.features.projects.owner_pages import NewInvitation, invitation_link, new_link_message, open_until
+from crowdd.features.projects.ownership import Ownership, ProjectInvitations
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
-from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
-from crowdd.features.questions.builder_pages import Preview, Previews
-from crowdd.features.tasks.task_pages import owns
+from crowdd.features.projects.views import (
+    NewInvitation,
+    ProjectPrivate,
+    ProjectPublic,
+    ProjectViews,
+    invitation_link,
+    locked_out,
+    new_link_message,
+    open_until,
+)
+from crowdd.features.questions import presenter_contents
+from crowdd.features.questions.previews import Preview, Previews
+from crowdd.features.tasks.task_list import owns
 from crowdd.features.trust.review import FILTERS, ReviewedAnswer, Reviewers, ReviewQueue
+from crowdd.features.trust.review import ROLE as REVIEWER
 from crowdd.features.trust.rows import ReviewCounts, Reviewer
 from crowdd.http import queries
 from crowdd.http.auth.csrf import Csrf
-from crowdd.http.html import frames
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
-from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import InvalidValueError, NotFoundError, PreconditionError
 from crowdd.kernel.languages import _
@@ -86,20 +98,16 @@ class ReviewedPrivate(ProjectPrivate):
     mine: bool
 
 
+@attrs.frozen(eq=False)
 class ReviewPages:
     """``/project/<short_name>/review``."""
 
-    def __init__(
-        self,
-        projects: Projects,
-        reviews: ReviewQueue,
-        previews: Previews,
-        frames: PresenterFrames,
-        csrf: Csrf,
-        views: ProjectViews,
-    ) -> None:
-        self._projects, self._reviews, self._previews = projects, reviews, previews
-        self._frames, self._csrf, self._views = frames, csrf, views
+    _projects: Projects
+    _reviews: ReviewQueue
+    _previews: Previews
+    _frames: PresenterFrames
+    _csrf: Csrf
+    _views: ProjectViews
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
@@ -149,7 +157,7 @@ class ReviewPages:
             next=await self._next(incoming, row, chosen, result["result_id"]),
             chosen=chosen,
             preview=self._previews.of_task(row, review_case["task"]),
-            source=frames.source(row["info"], "task"),
+            source=presenter_contents.source(row["info"], "task"),
             decides=owns(row),
             mine=any(each["user_id"] == incoming.who.acting_user for each in review_case["opinions"]),
         )
@@ -322,3 +330,50 @@ class ReviewerPages:
 
 def _back(short_name: str, words: str, done: bool) -> Response:
     return Redirect(f"/project/{quote(short_name)}/reviewers", words, "success" if done else "info")
+
+
+class InvitationPublic(Titled, WithForm):
+    """``by`` is the name of the person who invites, ``role`` what one becomes: coowner or reviewer."""
+
+    project: Values
+    by: str
+    role: str
+
+
+class InvitationPrivate(TypedDict):
+    """``here`` is the address of the invitation."""
+
+    here: str
+
+
+class InvitationPages:
+    """``/project/<short_name>/invitation``. People can open it before they sign in."""
+
+    def __init__(
+        self, invitations: ProjectInvitations, ownership: Ownership, reviewers: Reviewers, forms: Forms
+    ) -> None:
+        self._invitations, self._ownership, self._reviewers = invitations, ownership, reviewers
+        self._forms = forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/invitation", self.invitation)
+        yield post("/project/<short_name>/invitation", self.accept)
+
+    async def invitation(self, incoming: Incoming, short_name: str) -> Response:
+        """What the link is to."""
+        key = incoming.query.get("key", "")
+        invited = await self._invitations.invited(key, short_name)
+        here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
+        public = InvitationPublic(title=_("Invitation"), form=self._forms.blank(incoming), **invited)
+        return Page("project/invitation.html", public, InvitationPrivate(here=here))
+
+    async def accept(self, incoming: Incoming, short_name: str) -> Response:
+        """Uses the link up."""
+        key = incoming.query.get("key", "") or incoming.field("key")
+        if (await self._invitations.invited(key, short_name))["role"] == REVIEWER:
+            done = await self._reviewers.accept(key, short_name, incoming.who)
+            words = _("You are now a reviewer of this project.") if done else _("You can review tasks already.")
+            return Redirect(f"/project/{quote(short_name)}/review", words, "success" if done else "info")
+        done = await self._ownership.accept(key, short_name, incoming.who)
+        words = _("You are now a co-owner of this project.") if done else _("You are a co-owner already.")
+        return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")

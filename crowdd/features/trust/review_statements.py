@@ -357,17 +357,31 @@ async def list_checked_results(db: Database, project_id: int, maximum: int = MAX
 
 
 async def list_gold_runs(db: Database, project_id: int, per_task: int, maximum: int = MAX_GOLD) -> list[GoldRun]:
-    """The first answers to each of the newest gold tasks whose right answer is one of the classes, in the order in which they came."""
+    """The first answers to each of the newest gold tasks with a class among the right answers, in the order in which they came.
+
+    What is known of a volunteer is what would be known if nobody had answered the task: what was learned from the same
+    answers proves nothing. An answer that is not folded yet has taught nothing.
+    """
     return await fetch_rows(
         db,
         GoldRun,
-        "SELECT g.task_id, array_position(q.choices, g.answer) AS truth, r.class::int AS class_, r.actor, coalesce(r.network, '') AS network,"
-        " coalesce(v.known, false) AS known, coalesce(v.log_likelihoods, q.newcomer)::float8[] AS says"
-        " FROM trust_model q CROSS JOIN LATERAL (SELECT * FROM gold_task g WHERE g.project_id = q.project_id AND array_position(q.choices, g.answer) IS NOT NULL"
-        " ORDER BY g.number DESC LIMIT %(maximum)s) g"
-        f" CROSS JOIN LATERAL (SELECT r.class, r.actor, r.id, {_NETWORK} FROM task_run r WHERE r.project_id = g.project_id AND r.task_id = g.task_id"
+        "WITH q AS MATERIALIZED (SELECT * FROM trust_model WHERE project_id = %(project)s),"
+        " waiting AS MATERIALIZED (SELECT e.task_id, e.actors[1] AS actor FROM evidence e JOIN q USING (project_id, generation) WHERE e.gold),"
+        " golden AS MATERIALIZED (SELECT g.task_id, g.number, t.truths FROM q JOIN gold_task g USING (project_id) CROSS JOIN LATERAL ("
+        "SELECT array_agg(choice_position(q.choices, a)) FILTER (WHERE choice_position(q.choices, a) IS NOT NULL) AS truths FROM jsonb_array_elements(g.answer) a) t"
+        " WHERE t.truths IS NOT NULL ORDER BY g.number DESC LIMIT %(maximum)s),"
+        " learned AS MATERIALIZED (SELECT r.task_id, r.id, CASE WHEN (r.taught->>'generation')::int = q.generation AND NOT EXISTS"
+        " (SELECT FROM waiting w WHERE w.task_id = r.task_id AND w.actor = r.actor) THEN r.taught END AS taught, r.is_right"
+        " FROM golden g CROSS JOIN q JOIN task_run r ON r.project_id = q.project_id AND r.task_id = g.task_id AND r.taught IS NOT NULL),"
+        " everybody AS MATERIALIZED (SELECT task_id, count(*) FILTER (WHERE is_right) AS n_right, count(*) AS n_seen FROM learned WHERE taught IS NOT NULL GROUP BY 1)"
+        " SELECT g.task_id, g.truths, r.class::int AS class_, r.actor, coalesce(r.network, '') AS network,"
+        " coalesce(w.known, false) AS known, w.log_likelihoods::float8[] AS says"
+        " FROM golden g CROSS JOIN q"
+        f" CROSS JOIN LATERAL (SELECT r.class, r.actor, r.id, {_NETWORK} FROM task_run r WHERE r.project_id = q.project_id AND r.task_id = g.task_id"
         " AND r.class IS NOT NULL ORDER BY r.id LIMIT %(per_task)s) r"
+        " LEFT JOIN learned l ON l.task_id = g.task_id AND l.id = r.id LEFT JOIN everybody e ON e.task_id = g.task_id"
         " LEFT JOIN reliability v ON v.project_id = q.project_id AND v.actor = r.actor AND v.generation = q.generation"
-        " WHERE q.project_id = %(project)s ORDER BY g.number, r.id",
+        " CROSS JOIN LATERAL without_gold(q, v, l.taught, l.is_right, coalesce(e.n_right, 0), coalesce(e.n_seen, 0)) w"
+        " ORDER BY g.number, r.id",
         {"project": project_id, "maximum": maximum, "per_task": per_task},
     )

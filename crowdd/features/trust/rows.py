@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import attrs
 
@@ -85,25 +85,6 @@ class Reviewer(TypedDict):
     fullname: str
 
 
-class KnownVolunteer(TypedDict):
-    """What is known of a volunteer; figures are None where the project has no label, or nothing is known.
-
-    ``seconds``: the median of their newest answers. ``counts``: answers of theirs count; ``lifted``: because the owner
-    has decided so.
-    """
-
-    volunteer: str
-    gold_right: float | None
-    gold_seen: float | None
-    peer_right: float | None
-    peer_seen: float | None
-    accuracy: float | None
-    counts: bool
-    lifted: bool
-    seconds: float | None
-    last_active: datetime | None
-
-
 class ReplayedRun(TypedDict):
     """An answer of one of the tasks that are replayed. ``class_`` is from 1; ``network`` is None for people with an account."""
 
@@ -160,12 +141,43 @@ class ReviewedRun(TypedDict):
 
 
 class GoldRun(TypedDict):
-    """An answer to a gold task, with what is known of its volunteer; ``truth`` and ``class_`` count from 1."""
+    """An answer to a gold task, with what is known of its volunteer; ``class_`` counts from 1, as do the right ``truths``."""
 
     task_id: int
-    truth: int
+    truths: list[int]
     class_: int
     actor: str
     network: str
     known: bool
     says: list[float]
+
+
+class SampledResult(TypedDict):
+    """A result that was drawn at random: what it says, and what an expert ``decided`` without seeing it; None: not yet."""
+
+    task_id: int
+    class_: int
+    confidence: float
+    decided: int | None
+    drawn: datetime
+
+
+MIN_MEASURED = 50
+"""So many results with a known truth are needed to measure how often others are right."""
+
+
+class Recalibration(TypedDict):
+    """A curve through points, straight between them: of the model's ``values`` which ``shares`` are right.
+
+    ``method`` is platt or isotonic. ``n`` results tell, ``right`` of them were right. ``loss`` is the mean -ln of what
+    it said of those left out, ``raw_loss`` that of the model's values. ``at``: since when it holds.
+    """
+
+    method: str
+    n: int
+    right: float
+    values: list[float]
+    shares: list[float]
+    loss: float
+    raw_loss: float
+    at: NotRequired[str]

@@ -11,19 +11,22 @@ import click
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.feature import House
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import known
 from crowdd.features.projects.lookups import project as named
 from crowdd.features.projects.rows import ProjectPage
+from crowdd.features.webhooks.feature import WebhooksFeature
 from crowdd.features.webhooks.webhooks import MAX_LISTED, STATES
 from crowdd.kernel.requester import SYSTEM
-from crowdd.services import Services
+from crowdd.kernel.values import Values
 
 _LIST = ("short_name", "state", "n_waiting", "n_failed", "n_missed", "last_delivered", "url")
 _SHORT = ("id", "sequence", "event", "task_id", "state", "attempts")
 _LOG = (*_SHORT, "response_status_code", "seconds", "updated", "problem")
 _ATTEMPT = ("at", "status", "seconds", "problem", "url")
 T = TypeVar("T")
-Work = Callable[[Services, ProjectPage], Awaitable[T]]
+Work = Callable[[House, ProjectPage], Awaitable[T]]
 
 
 @click.group(cls=Group)
@@ -37,8 +40,8 @@ def webhook() -> None:
 def _of_project(config: Path | None, which: str, work: Work[T]) -> T:
     """What the work returns, done with a project as its owners would."""
 
-    async def with_project(services: Services) -> T:
-        return await work(services, await named(services.projects, services.records, which))
+    async def with_project(house: House) -> T:
+        return await work(house, await named(house[ProjectsFeature].projects, house.base.records, which))
 
     return with_domain(config, with_project)
 
@@ -48,7 +51,7 @@ def _of_project(config: Path | None, which: str, work: Work[T]) -> T:
 @click.pass_obj
 def list_webhooks(config: Path | None, as_json: bool) -> None:
     """List the webhooks of all projects, failing ones first."""
-    listing(as_json, with_domain(config, lambda services: services.webhooks.all_states()), _LIST)
+    listing(as_json, with_domain(config, lambda house: house[WebhooksFeature].webhooks.all_states()), _LIST)
 
 
 @webhook.command()
@@ -66,9 +69,9 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
         _show_delivery(config, project, delivery, as_json)
         return
 
-    async def work(services: Services, row: ProjectPage) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        log = await services.webhooks.log(row, SYSTEM, limit, only=state)
-        return await services.webhooks.state(row, SYSTEM), log
+    async def work(house: House, row: ProjectPage) -> tuple[Values, list[Values]]:
+        log = await house[WebhooksFeature].webhooks.log(row, SYSTEM, limit, only=state)
+        return await house[WebhooksFeature].webhooks.state(row, SYSTEM), log
 
     webhook_state, log = _of_project(config, project, work)
     if as_json:
@@ -79,9 +82,9 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
 
 
 def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
-    async def work(services: Services, row: ProjectPage) -> dict[str, Any]:
+    async def work(house: House, row: ProjectPage) -> Values:
         what = f"Delivery {delivery} of {row['short_name']}"
-        return await known(services.webhooks.delivery(row, SYSTEM, delivery), what)
+        return await known(house[WebhooksFeature].webhooks.delivery(row, SYSTEM, delivery), what)
 
     delivery_details = _of_project(config, project, work)
     if as_json:
@@ -108,7 +111,7 @@ def _words(webhook_state: dict[str, Any]) -> str:
 @click.pass_obj
 def test(config: Path | None, project: str, as_json: bool) -> None:
     """Send a test event to the webhook of PROJECT."""
-    delivery = _of_project(config, project, lambda services, row: services.webhooks.ping(row, SYSTEM))
+    delivery = _of_project(config, project, lambda house, row: house[WebhooksFeature].webhooks.ping(row, SYSTEM))
     message = f"The server sends it now. To see the outcome: crowdctl webhook show {project} {delivery}"
     say(as_json, {"delivery": delivery}, message)
 
@@ -134,13 +137,13 @@ def redeliver(
     if (delivery is not None) + (first is not None) + failed != 1:
         raise click.UsageError("Choose deliveries: --delivery, --from (and --to), or --failed.")
 
-    async def work(services: Services, row: ProjectPage) -> int:
+    async def work(house: House, row: ProjectPage) -> int:
         if first is not None:
-            return await services.webhooks.replay(row, SYSTEM, first, last)
+            return await house[WebhooksFeature].webhooks.replay(row, SYSTEM, first, last)
         if failed:
-            return await services.webhooks.all_failed_again(row, SYSTEM)
+            return await house[WebhooksFeature].webhooks.all_failed_again(row, SYSTEM)
         what = f"Delivery {delivery} of {row['short_name']}"
-        await known(services.webhooks.again(row, SYSTEM, delivery or 0), what)
+        await known(house[WebhooksFeature].webhooks.again(row, SYSTEM, delivery or 0), what)
         return 1
 
     count = _of_project(config, project, work)
@@ -153,7 +156,7 @@ def redeliver(
 @click.pass_obj
 def backfill(config: Path | None, project: str, as_json: bool) -> None:
     """Send the events of PROJECT from the time without a webhook."""
-    count = _of_project(config, project, lambda services, row: services.webhooks.backfill(row, SYSTEM))
+    count = _of_project(config, project, lambda house, row: house[WebhooksFeature].webhooks.backfill(row, SYSTEM))
     say(as_json, {"events": count}, f"{count} events are sent." if count else "There is nothing to send.")
 
 
@@ -163,5 +166,5 @@ def backfill(config: Path | None, project: str, as_json: bool) -> None:
 @click.pass_obj
 def on(config: Path | None, project: str, as_json: bool) -> None:
     """Switch the webhook of PROJECT on again."""
-    _of_project(config, project, lambda services, row: services.webhooks.switch_on(row, SYSTEM))
+    _of_project(config, project, lambda house, row: house[WebhooksFeature].webhooks.switch_on(row, SYSTEM))
     say(as_json, {"state": "on"}, "The webhook is on. Waiting events are being sent.")

@@ -23,18 +23,6 @@ SELECT d.id, d.project_id, d.event_id, d.seq, d.kind, d.task_id, d.created, d.ag
                       ORDER BY a.id DESC LIMIT 1) a ON true"""
 
 
-async def add(db: Database, project_id: int, encrypted: bytes) -> bool:
-    """The webhook of a project that has an address for the first time; what was before is its gap. False: it has one."""
-    made = await db.execute(
-        "INSERT INTO webhook (project_id, secret_encrypted, last_seq, gap_from, gap_to)"
-        " SELECT %(project)s, %(secret)s, n, CASE WHEN n > 0 THEN 0 END, nullif(n, 0)"
-        " FROM (SELECT coalesce((SELECT last_seq FROM event_sequence WHERE project_id = %(project)s), 0) AS n) x"
-        " ON CONFLICT DO NOTHING",
-        {"project": project_id, "secret": encrypted},
-    )
-    return made == 1
-
-
 async def begin(db: Database, project_id: int) -> None:
     """Begins again after the address was set again: events since then are its gap."""
     await db.execute(
@@ -56,14 +44,6 @@ async def switch_on(db: Database, project_id: int) -> None:
         "UPDATE delivery SET next_at = clock(), attempts = 0 WHERE project_id = %(project)s AND state = 'waiting' AND kind <> 'ping'",
         {"project": project_id},
     )
-
-
-async def unknown(db: Database) -> list[int]:
-    """Projects with an address that have no webhook yet."""
-    rows = await db.fetch(
-        "SELECT id FROM project p WHERE webhook IS NOT NULL AND NOT EXISTS (SELECT FROM webhook w WHERE w.project_id = p.id)"
-    )
-    return [row["id"] for row in rows]
 
 
 async def state(db: Database, project_id: int) -> WebhookState | None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
+import attrs
 from cryptography.exceptions import InvalidTag
 
 from crowdd.core import log_statements
 from crowdd.core.outbound.client import Outgoing
 from crowdd.core.records import rights
 from crowdd.core.records.statements import Keyset, KeysetPage
-from crowdd.core.secrets import Secrets, place
-from crowdd.database.access import Database, Transactions
+from crowdd.core.secrets import Secrets
+from crowdd.database.access import Database, Row, Transactions
+from crowdd.features.projects.parts import ProjectPart
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.webhooks import statements
 from crowdd.kernel import exact_json
@@ -23,22 +25,13 @@ from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import OWNERS
 from crowdd.sched import event_statements, webhook_messages, webhook_retries
 from crowdd.sched.event_statements import Delivery, WebhookState
+from crowdd.sched.webhook_messages import decrypted, encrypted
 
 OLD_SECRET_HOURS = 24
 MAX_LISTED = 100
 STATES = ("waiting", "delivered", "failed")
 
 T = TypeVar("T")
-
-
-def encrypted(secrets: Secrets, secret: str, project_id: int) -> bytes:
-    """A project's webhook secret as it is stored; the old one stays where it is when a new one takes its place."""
-    return secrets.encrypt(secret, place("webhook", "secret_encrypted", project_id))
-
-
-def decrypted(secrets: Secrets, value: bytes, project_id: int) -> str:
-    """A project's webhook secret. Raises ``InvalidTag``."""
-    return secrets.decrypt(value, place("webhook", "secret_encrypted", project_id))
 
 
 class Webhooks:
@@ -56,7 +49,9 @@ class Webhooks:
         if after is None or after == before:
             return
         self.require(after)
-        new = await statements.add(tx, project_id, encrypted(self._secrets, webhook_messages.new_secret(), project_id))
+        new = await event_statements.add_webhook(
+            tx, project_id, encrypted(self._secrets, webhook_messages.new_secret(), project_id)
+        )
         if not new and before is None:
             await statements.begin(tx, project_id)
         await statements.switch_on(tx, project_id)
@@ -208,7 +203,7 @@ class Webhooks:
         """A project whose address no way of ours has set is given its webhook here."""
         if not project["webhook"]:
             raise _no_address()
-        await statements.add(
+        await event_statements.add_webhook(
             self._db, project["id"], encrypted(self._secrets, webhook_messages.new_secret(), project["id"])
         )
 
@@ -290,3 +285,17 @@ def delivery_view(row: Delivery) -> Values:
 
 def _plain(values: Mapping[str, object]) -> Values:
     return {name: outward(value) for name, value in values.items()}
+
+
+@attrs.frozen
+class WebhookPart(ProjectPart):
+    """The address of a project's webhook."""
+
+    webhooks: Webhooks
+
+    async def made(self, tx: Database, who: Requester, project_id: int, values: Values) -> None:
+        await self.webhooks.follow(tx, project_id, None, values["webhook"] or None)
+
+    async def changing(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
+        if "webhook" in changes:
+            await self.webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])

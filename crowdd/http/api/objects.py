@@ -14,18 +14,17 @@ from crowdd.core.records.listing_statements import Query
 from crowdd.core.records.records import Records, RecordTexts, Views
 from crowdd.core.site import Viewpoint
 from crowdd.core.uploads import Upload
-from crowdd.features.statistics.statistics import Statistics
-from crowdd.features.tasks.contributions import Contributions
 from crowdd.http import queries
 from crowdd.http.api import operations
 from crowdd.http.auth.cookies import bearer_token
 from crowdd.http.edge.headers import etag, etag_of, require_match
+from crowdd.http.interfaces import Contributions, Statistics
 from crowdd.http.queries import PastObjects
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel import exact_json
-from crowdd.kernel.concurrency.cache import FreshCache
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.requester import Requester
 from crowdd.kinds import KINDS
@@ -50,7 +49,7 @@ class Objects:
         texts: RecordTexts,
         contributions: Contributions,
         statistics: Statistics,
-        responses: FreshCache[JsonResponse],
+        responses: Cache[JsonResponse],
         past: PastObjects,
     ) -> None:
         """``responses`` is for what several requesters want at the same time."""
@@ -70,7 +69,7 @@ class _Kind:
         texts: RecordTexts,
         contributions: Contributions,
         statistics: Statistics,
-        responses: FreshCache[JsonResponse],
+        responses: Cache[JsonResponse],
         past: PastObjects,
     ) -> None:
         self._kind, self._records, self._texts, self._responses = kind, records, texts, responses
@@ -129,8 +128,7 @@ class _Kind:
         self, key: Hashable | None, seen: Viewpoint, make: Callable[[], Awaitable[JsonResponse]]
     ) -> JsonResponse:
         """A response that is made once for those who ask at the same time, and while nothing is committed."""
-        response = None if key is None else await self._responses.get(key, seen.moment, make)
-        return await make() if response is None else response
+        return await (make() if key is None else self._responses.get(key, make, seen.moment, fresh=True))
 
     async def _list_text(self, query: Query, who: Requester) -> JsonResponse:
         return tagged_list(await self._texts.list(query, who))

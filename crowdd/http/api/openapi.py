@@ -149,8 +149,8 @@ def _operation(route: Route) -> OpenApi:
     if doc.about:
         made["description"] = doc.about
     made["parameters"] = [_parameter(one) for one in (*_of_path(route), *_elsewhere(doc))]
-    if doc.bodies:
-        content = {media: {"schema": schema} for media, schema in doc.bodies.items()}
+    if bodies := doc.bodies if route.body is None else {JSON: route.body.schema()}:
+        content = {media: {"schema": schema} for media, schema in bodies.items()}
         made["requestBody"] = {"required": True, "content": content}
     made["responses"] = _answers(route.method, doc)
     made["security"] = _SECURITY[doc.audience]

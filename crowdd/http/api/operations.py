@@ -33,7 +33,6 @@ PASSWORD = Parameter(
     "Password of the project, if it requires one. The address or the query must name the project.",
     where="header",
 )
-VOLUNTEER: Schema = {**Text(maximum=100, minimum=1).schema(), "description": "Volunteer code, as in their answers."}
 _IF_NONE_MATCH = Parameter(
     "If-None-Match", _TEXT, "An ETag. The response is 304 if nothing has changed since.", where="header"
 )

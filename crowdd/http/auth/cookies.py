@@ -15,10 +15,8 @@ import orjson
 from cryptography.exceptions import InvalidTag
 from werkzeug.http import dump_cookie
 
-from crowdd.core.secrets import Secrets
-from crowdd.features.accounts.sessions import Authenticated
-from crowdd.features.signin.api_tokens import PREFIX
-from crowdd.features.signin.sign_in import Device
+from crowdd.core.devices import Authenticated, Device
+from crowdd.core.secrets import API_TOKEN_PREFIX, Secrets
 from crowdd.http.request import Incoming
 from crowdd.kernel.languages import Sentence, _
 
@@ -181,5 +179,5 @@ def bearer_token(incoming: Incoming) -> str | None:
     A token of an account is something else: it says who asks.
     """
     words = incoming.header("authorization").split()
-    external = len(words) == 2 and words[0].lower() == "bearer" and not words[1].startswith(PREFIX)
+    external = len(words) == 2 and words[0].lower() == "bearer" and not words[1].startswith(API_TOKEN_PREFIX)
     return words[1] if external else None

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -20,13 +20,11 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from crowdd.http.edge.headers import GZIP, ZSTD, matches_etag
+from crowdd.http.edge.server_request import Request
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Response
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.lazy import lazy
-
-if TYPE_CHECKING:
-    from crowdd.http.edge.site import Request
 
 log = Logger()
 

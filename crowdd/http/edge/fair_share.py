@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 from urllib.parse import unquote
 
 import attrs
@@ -21,17 +21,14 @@ from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 
-from crowdd.features.projects.projects import Projects
-from crowdd.features.signin.identity import Identity, client_address
+from crowdd.http.edge.addresses import client_address
+from crowdd.http.edge.server_request import Request
+from crowdd.http.interfaces import Identity, Projects
 from crowdd.http.request import Incoming
-from crowdd.kernel.concurrency.cache import ExpiringCache
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.concurrency.throttling import Turns
 from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import AnonymousError, TooLargeError, TooManyRequestsError
-
-if TYPE_CHECKING:
-    from crowdd.http.edge.site import Request
-
 
 MAX_WAITING = 256  # requests of one network that wait; connections have the same limit
 MAX_PER_TURN = 32  # requests of one network that begin in one turn of the reactor
@@ -146,7 +143,7 @@ _IMPORT = re.compile(rb"/project/([^/?]+)/tasks/import/?(?:\?.*)?", re.DOTALL)
 _MEDIA = re.compile(rb"/project/([^/?]+)/tasks/media(/[^?]*)?(?:\?.*)?", re.DOTALL)
 _PART = re.compile(rb"/\d+/files(?:/\d+)?/?")
 _HINT = "Sign in or send an API key to send more."
-Limit = Callable[["Request"], Coroutine[Deferred[object], object, int]]
+Limit = Callable[[Request], Coroutine[Deferred[object], object, int]]
 
 
 def imports_into(target: bytes) -> str | None:
@@ -247,7 +244,7 @@ class CostlyRequests:
         refusal = "Too many large requests are in progress. Send smaller ones, or try again in a moment."
         self.writes = Turns(clock, 1, WAIT_SECONDS, rest=COSTLY_REST, max_waiting_of_one=64, refusal=refusal)
         self.reads = Turns(clock, 1, WAIT_SECONDS, rest=COSTLY_REST, max_waiting_of_one=64, refusal=refusal)
-        self._large = ExpiringCache(clock, REMEMBERED_SECONDS, _MAX_ROUTES)
+        self._large = Cache[bool](clock, REMEMBERED_SECONDS, _MAX_ROUTES)
 
     def turns(self, incoming: Incoming, path: str) -> Turns | None:
         """The turns that a request for a route (its ``path``) takes; None for most requests."""
@@ -262,7 +259,7 @@ class CostlyRequests:
     def answered(self, incoming: Incoming, path: str, size: int) -> None:
         """Note that a route gave an answer of so many bytes."""
         if size >= LARGE_ANSWER and not incoming.changes_state:
-            self._large.add(path)
+            self._large.put(path, True)
 
 
 PART_TURN_SECONDS: Final = 0.25

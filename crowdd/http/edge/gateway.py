@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote, unquote
 
 from twisted.web.resource import IResource
 from twisted.web.server import NOT_DONE_YET
 
-from crowdd.features.signin.identity import client_address
-from crowdd.http.auth.csrf import Refusals
+from crowdd.http.edge.addresses import client_address
 from crowdd.http.edge.fair_share import Limit
 from crowdd.http.edge.headers import matches_etag
 from crowdd.http.edge.memory import trim
-from crowdd.http.edge.site import Request, RootResource
+from crowdd.http.edge.server_request import Request
+from crowdd.http.edge.site import RootResource
 from crowdd.http.html import frames
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
@@ -45,20 +45,18 @@ class Gateway(RootResource):
         negotiator: Negotiator,
         settings: Settings,
         body_limit: Limit,
-        refusals: Refusals,
     ) -> None:
         """``body_limit(request)`` says how long a body may be that is too long for callers without an account."""
         super().__init__()
         self.body_limit = body_limit
-        self._refusals = refusals
         self._inner, self._hot, self._router, self._static = inner, hot, router, static
         self._negotiator, self._settings = negotiator, settings
 
-    def warm_up(self) -> None:
-        """Prepares what the first requests would wait for; for a thread, once the server serves."""
+    def warm_up(self, goes_on: Callable[[], bool]) -> None:
+        """Prepares what the first requests would wait for; for a thread, while the server serves."""
         lazy.load_all()
         self._negotiator.templates.compile_all()
-        self._static.pack()
+        self._static.pack(goes_on)
         trim()  # compiling leaves megabytes
 
     @property
@@ -72,6 +70,7 @@ class Gateway(RootResource):
         if path.startswith("/static/"):
             request.route = "/static/"
             return self._static_file(request, path.removeprefix("/static/"))
+        request.address = client_address(request, self._settings)
         headers, marked = request.header_texts(), b"_presenter" in request.args
         dest = headers.get("sec-fetch-dest", "").strip().lower()
         if frames.wants_stub(path, marked, dest):
@@ -114,9 +113,8 @@ class Gateway(RootResource):
 
     def _refuse(self, request: Request, reason: str) -> bytes:
         error = ForbiddenError(reason, code="opaque_origin")
-        incoming = Incoming(request, client_address(request, self._settings))
+        incoming = Incoming(request, request.address)
         incoming.request_id = request.request_id
-        self._refusals.note(incoming, error)
         body = self._negotiator.error(incoming, error)
         request.setHeader("Content-Length", str(len(body)))
         return body

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from crowdd.http.edge.headers import EncodedHeaders
-from crowdd.kernel.concurrency.cache import SingleFlight
+from crowdd.kernel.concurrency.cache import Flight
 from crowdd.kernel.reactor import epoch_seconds
 
 MAX_KEYS = 100_000
@@ -132,7 +132,7 @@ class SharedWindow:
         self._window, self._add, self._flush_every = window, add, flush_every
         self._untold: dict[Hashable, int] = {}
         self._end = 0
-        self._telling: SingleFlight[RateLimitStatus] = SingleFlight()
+        self._telling: Flight[RateLimitStatus] = Flight()
 
     def use(self, limit: int, seconds: int) -> None:
         """Other limits from now on."""

@@ -12,6 +12,7 @@ import attrs
 from twisted.web.http_headers import Headers
 
 from crowdd.http.edge.downloads import LONG, Downloads, offered_codings, packed_parts, pieces_of, spill_body
+from crowdd.http.edge.fair_share import CostlyRequests
 from crowdd.http.edge.headers import (
     EncodedHeaders,
     accepts_gzip,
@@ -73,14 +74,16 @@ _MAX_PACKED_AT_ONCE = 64_000  # bytes; compressing more would hold the reactor u
 Long = Stream | Download | FileResponse | PiecesResponse
 
 
+@attrs.frozen(eq=False)
 class ResponseWriter:
     """Sends responses of every kind. ``send`` is for those whose body is no value in memory."""
 
-    def __init__(
-        self, negotiator: Negotiator, cors: Cors, streams: Streams, downloads: Downloads, worker_thread: WorkerThread
-    ) -> None:
-        self._negotiator, self._cors, self._worker_thread = negotiator, cors, worker_thread
-        self._streams, self._downloads = streams, downloads
+    _negotiator: Negotiator
+    _cors: Cors
+    _streams: Streams
+    _downloads: Downloads
+    _worker_thread: WorkerThread
+    _costly: CostlyRequests
 
     async def send(self, incoming: Incoming, answer: Long) -> None:
         """Returns when all is sent. Before anything is sent, errors become an error response."""
@@ -100,6 +103,7 @@ class ResponseWriter:
         """
         if body is None:
             return b""
+        self._costly.answered(incoming, incoming.request.route, len(body))
         request, body = incoming.request, await self._finished(incoming, body)
         if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
             set_headers(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))

@@ -7,25 +7,24 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from http import HTTPStatus
 from io import BytesIO
-from typing import Any, AnyStr
+from typing import Any
 
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web.http import NO_BODY_CODES, datetimeToString, parse_qs
+from twisted.web.http import datetimeToString, parse_qs
 from twisted.web.resource import Resource
-from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
 
-from crowdd.features.signin.identity import is_trusted
+from crowdd.http.edge.addresses import is_trusted
 from crowdd.http.edge.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
 from crowdd.http.edge.fair_share import BURST, BodyLimits, Limit, PartTurns, imports_into, is_part, too_large
-from crowdd.http.edge.headers import SECURE_PREFIX, EncodedHeaders, Hosts, encode, head_text, set_headers, values_of
+from crowdd.http.edge.headers import SECURE_PREFIX, EncodedHeaders, Hosts, encode, set_headers
 from crowdd.http.edge.memory import BodyMemory, Trimmer
+from crowdd.http.edge.server_request import Request
 from crowdd.http.edge.streams import Streams
 from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import CrowddError, UnavailableError, full_disk
@@ -38,24 +37,23 @@ _REQUEST_IDS = random.Random(os.urandom(16))  # noqa: S311 - they tell requests 
 LOOK_SECONDS = 5.0  # between two checks for connections that take too long or are idle
 
 
-_PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
+class SiteChannel(Channel):
+    """A connection of a ``Site``."""
+
+    site: Site
 
 
-class Request(TwistedRequest):
+class SiteRequest(Request):
     """A request whose body is refused as soon as it is known to be too large (Twisted has no limit).
 
     A body up to the limit for anonymous clients is read at once. Before more is read, the sender is identified. A part
     of a file is read when its sender is identified and its turn has come.
     """
 
-    channel: Channel
+    channel: SiteChannel
     site: Site | None = None
-    postpath: list[bytes]
-    request_id = ""
-    route = "(none)"  # the path of the route, once it is known
     began = 0.0
     came = 0  # bytes of the body
-    cookie_prefix = ""
     _limit = 0
     _asking = False  # the body waits until its sender is identified, and for its turn
     _expected = False  # the client sent Expect: 100-continue
@@ -66,34 +64,6 @@ class Request(TwistedRequest):
     _turn: Deferred[None] | None = None
     _burst = 0  # bytes of a part since the last pause
     _pause: IDelayedCall | None = None
-    _texts: dict[str, str] | None = None
-
-    @property
-    def gone(self) -> bool:
-        """Whether the client has disconnected: Twisted then takes the channel away."""
-        return self.channel is None
-
-    def getHeader(self, key: AnyStr) -> AnyStr | None:
-        """The last value of a header. Bytes that are not UTF-8 are replaced."""
-        return super().getHeader(key) if isinstance(key, bytes) else self.header_texts().get(key.lower())
-
-    def header_texts(self) -> dict[str, str]:
-        """The last value of each header by its name in lower case."""
-        if self._texts is None:
-            lines = self.requestHeaders.getAllRawHeaders()
-            self._texts = {name.decode("latin-1").lower(): line[-1].decode("utf-8", "replace") for name, line in lines}
-        return self._texts
-
-    def getRequestHostname(self) -> bytes:
-        """A constant: no route depends on the host name, and Klein fails for invalid ones."""
-        return b"localhost"
-
-    def setResponseCode(self, code: int, message: bytes | None = None) -> None:
-        """Set the status with its words: Twisted has none for 421, 422 and 429, and tus makes its own 460."""
-        super().setResponseCode(code, message or _PHRASES.get(code))
-
-    def parseCookies(self) -> None:
-        """Nothing: ``Incoming`` parses cookies when one is asked for."""
 
     def gotLength(self, length: int | None) -> None:
         self.method, self.uri = self.channel._command, self.channel._path
@@ -110,7 +80,7 @@ class Request(TwistedRequest):
         if self._in_memory:
             self.content = BytesIO()
         else:
-            self._kept_by(lambda: super(Request, self).gotLength(0 if self._refused else length))
+            self._kept_by(lambda: super(SiteRequest, self).gotLength(0 if self._refused else length))
 
     def handleContentChunk(self, data: bytes) -> None:
         if self._refused:
@@ -118,7 +88,7 @@ class Request(TwistedRequest):
         self.came += len(data)
         if self.came > self._limit:
             self._beyond(self.came)
-        stored = not self._refused and self._kept_by(lambda: super(Request, self).handleContentChunk(data))
+        stored = not self._refused and self._kept_by(lambda: super(SiteRequest, self).handleContentChunk(data))
         if stored and self._turn is not None:
             self._pace(len(data))
 
@@ -264,28 +234,6 @@ class Request(TwistedRequest):
             if not turn.called:  # by the end of its time
                 turn.callback(None)
 
-    def deliver(self, body: bytes) -> None:
-        """Write the whole response, or the rest of one that has begun, unless the client has disconnected."""
-        if self.gone:
-            return
-        if self._is_complete():
-            head = head_text(self.clientproto, b"%d" % self.code, self.code_message, self.responseHeaders)
-            body = b"" if self.method == b"HEAD" or self.code in NO_BODY_CODES else body
-            self.startedWriting, self.sentLength = 1, len(body)
-            self.channel.send(head + body)
-        else:
-            self.write(body)
-        self.finish()
-
-    def _is_complete(self) -> bool:
-        """Whether the headers are all that a response needs, so that Twisted has none to add."""
-        if self.startedWriting:
-            return False
-        if self.code in NO_BODY_CODES:
-            return True
-        headers = self.responseHeaders
-        return bool(values_of(headers, b"Content-Length") and values_of(headers, b"Content-Type"))
-
     def turn_away(self, error: Exception) -> None:
         """Refuse the request before all of it is read, and close the connection."""
         if self._refused:
@@ -310,7 +258,7 @@ class Site(TwistedSite):
     """
 
     resource: RootResource
-    protocol: Any = Channel  # HTTPFactory declares one that also speaks HTTP/2
+    protocol: Any = SiteChannel  # HTTPFactory declares one that also speaks HTTP/2
     displayTracebacks = False
 
     def __init__(
@@ -320,13 +268,13 @@ class Site(TwistedSite):
         settings: Settings,
         *,
         reactor: IReactorTime,
-        answered: Callable[[Request], None] = lambda request: None,
+        answered: Callable[[SiteRequest], None] = lambda request: None,
     ) -> None:
         """``answered`` is called for every request with a complete response."""
         # ``Incoming`` parses bodies when they are needed. Twisted would answer a malformed one with an empty 400.
         super().__init__(
             resource,
-            requestFactory=Request,
+            requestFactory=SiteRequest,
             timeout=IDLE_SECONDS,
             reactor=reactor,
             parsePOSTFormSubmission=False,
@@ -335,7 +283,7 @@ class Site(TwistedSite):
         self.draining = False
         self.answered = answered
         self.streams = streams
-        self.requests: set[Request] = set()
+        self.requests: set[SiteRequest] = set()
         self.channels: set[Channel] = set()
         self.body_memory, self.part_turns = BodyMemory(), PartTurns(reactor)
         self.networks: Counter[str] = Counter()  # connections of each
@@ -424,7 +372,7 @@ class Site(TwistedSite):
         for channel in [one for one in self.channels if one.is_late(now)]:
             channel.transport.abortConnection()
 
-    def request_done(self, request: Request) -> None:
+    def request_done(self, request: SiteRequest) -> None:
         """Count a finished request."""
         self.requests.discard(request)
         self._trimmer.after(max(request.came, request.sentLength))

@@ -11,7 +11,6 @@ import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import attrs
 import orjson
@@ -20,11 +19,9 @@ from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime, ITransport
 from twisted.logger import Logger
 
+from crowdd.http.edge.server_request import Request
 from crowdd.kernel.config.limits import LiveSettings
 from crowdd.kernel.errors import CrowddError, TooManyRequestsError, UnavailableError
-
-if TYPE_CHECKING:
-    from crowdd.http.edge.site import Request
 
 log = Logger()
 _SEND_BUFFER = 65_536  # bytes in the kernel for each client; it would grow to megabytes

@@ -8,12 +8,9 @@ requests to ``/api``, marked ``X-Presenter: <project id>``. Everything else that
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Final
 
-from crowdd.features.projects import starters
-from crowdd.features.questions import documents
-from crowdd.kinds.guides import FIELD_GUIDE, TUTORIAL
+import attrs
 
 MARK: Final = "_presenter"
 """The query name that asks for the frame's document instead of the page."""
@@ -38,17 +35,7 @@ STUB: Final = (
 TOKENS: Final = "allow-scripts allow-forms"
 """The frame's sandbox; bridge.js sets the same on the element, in case a proxy loses the header."""
 
-Kind = Literal["newtask", "task", "tutorial", "results"]
 
-_SOURCES: Final[Mapping[str, str]] = {
-    "newtask": "task_presenter",
-    "task": "task_presenter",
-    "tutorial": "tutorial",
-    "results": "results",
-}
-_NOT_TOLD: Final = frozenset(
-    {*_SOURCES.values(), "questions", "answers", TUTORIAL.name, FIELD_GUIDE.name}
-)  # what the frame has, and much besides
 _FRAMES: Final = frozenset({"iframe", "frame", "fencedframe"})
 _PARTS: Final = frozenset(
     {"image", "audio", "video", "track", "style", "script", "font", "manifest", "object", "embed"}
@@ -62,25 +49,40 @@ _EVERYWHERE: Final = {
 }
 
 
-def page_headers(nonce: str = "", host: str = "") -> dict[str, str]:
+EARLY_SCRIPTS: Final = ("presenter/early.js",)
+EARLY_SHEETS: Final = ("tokens.css", "presenter/first.css")
+"""What the page around a presenter has in itself, so that it waits for no other file: static files."""
+
+
+@attrs.frozen
+class Inlined:
+    """The script and the style sheet that a page has in itself, as a policy names them."""
+
+    script: str
+    style: str
+
+
+def page_headers(nonce: str = "", host: str = "", inlined: Inlined | None = None) -> dict[str, str]:
     """Headers of crowdd's own pages; scripts run only with ``nonce`` and what these import, and none without one.
 
     Pictures come from two folders of ``host``, the Host of the request: an address of ours that does something must
     not be asked for by a picture. ``frame-src 'self'`` also keeps the presenter frame from walking off to another site
     or to a ``data:`` address.
     """
-    return _page_headers(f"'nonce-{nonce}'" if nonce else "'none'", host)
+    return _page_headers(f"'nonce-{nonce}'" if nonce else "'none'", host, inlined)
 
 
-def shared_page_headers(host: str = "") -> dict[str, str]:
+def shared_page_headers(host: str = "", inlined: Inlined | None = None) -> dict[str, str]:
     """The same for a page that many get alike. A nonce that many know protects nobody: scripts run by their folder."""
-    return _page_headers(f"{host}/static/" if _HOST.fullmatch(host) else "'self'", host)
+    return _page_headers(f"{host}/static/" if _HOST.fullmatch(host) else "'self'", host, inlined)
 
 
-def _page_headers(scripts: str, host: str) -> dict[str, str]:
-    pictures = _pictures(host)
+def _page_headers(scripts: str, host: str, inlined: Inlined | None) -> dict[str, str]:
+    pictures, styles = _pictures(host), "'self'"
+    if inlined is not None:
+        scripts, styles = f"{scripts} {inlined.script}", f"{styles} {inlined.style}"
     policy = (
-        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src {pictures} data:; media-src {pictures};"
+        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src {pictures} data:; media-src {pictures};"
         " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"
         " base-uri 'none'; frame-ancestors 'none'"
     )
@@ -199,81 +201,3 @@ def scope_refusal(scope: str, path: str) -> str | None:
     if scope and not path.startswith("/api/"):
         return "Presenters may only ask the API."
     return None
-
-
-def source(info: Mapping[str, Any], kind: Kind) -> str:
-    """The HTML for a page from a project's ``info``: the owner's, a starter as it is now, or questions; "" for none."""
-    if is_written(info, kind):
-        return starters.current(info[_SOURCES[kind]])
-    return documents.render_question_page(info) if kind in ("newtask", "task") else ""
-
-
-def is_written(info: Mapping[str, object], kind: Kind) -> bool:
-    """Whether a page shows HTML of the owner, which may use the libraries of the frame."""
-    html = info.get(_SOURCES[kind])
-    return isinstance(html, str) and bool(html.strip())
-
-
-def guided(info: Mapping[str, object]) -> bool:
-    """Whether the tutorial is the guided one: a project's own HTML comes before it."""
-    return not source(info, "tutorial") and info.get(TUTORIAL.name) is not None
-
-
-def has(info: Mapping[str, object], kind: Kind) -> bool:
-    """Whether a project has something to show on a page."""
-    return bool(source(info, kind).strip()) or (kind == "tutorial" and guided(info))
-
-
-def tutorial_seen(project_id: int, info: Mapping[str, Any]) -> str:
-    """The name under which a browser remembers that its volunteer has seen the tutorial.
-
-    It stays the same when the tutorial changes, unless the owner wants it to be shown again: that is another edition.
-    """
-    edition = info[TUTORIAL.name].get("edition", 1) if guided(info) else 1
-    return f"tutorial-{project_id}" + (f"-{edition}" if edition > 1 else "")
-
-
-def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, object]:
-    """The project as the bridge tells it to presenters: its public view without secrets and without the sources.
-
-    ``uploads``: where the frame of a locked project finds the project's files, for it sends no cookies.
-    """
-    public = {name: value for name, value in project.items() if name not in ("secret_key", "webhook", "info")}
-    info = project.get("info") or {}
-    view = {**public, "info": {name: value for name, value in info.items() if name not in _NOT_TOLD}}
-    return view if uploads is None else view | {"uploads": uploads}
-
-
-def page_context(
-    kind: Kind,
-    project: Mapping[str, Any],
-    *,
-    task_id: int | None = None,
-    volunteer: int | None = None,
-    own_count: int = 0,
-    rank: int | None = None,
-    progress: tuple[int, int] = (0, 0),
-    share: int = 0,
-    uploads: str | None = None,
-    info: Mapping[str, Any],
-) -> dict[str, object]:
-    """The ``presenter`` of the template project/presenter.html for the public view of a project and its whole ``info``.
-
-    ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the
-    project they have answered, ``progress`` how many are completed and how many there are,
-    ``share`` the answers that have come in per cent of those wanted, ``uploads`` as in ``record``.
-    """
-    done, total = progress
-    return {
-        "kind": kind,
-        "task_id": task_id,
-        "volunteer": volunteer,
-        "own_count": own_count,
-        "rank": rank,
-        "progress": {"done": done, "total": total, "share": share},
-        "has_tutorial": has(info, "tutorial"),
-        "guided": guided(info),
-        "tutorial_seen": tutorial_seen(project["id"], info),
-        "has_field_guide": info.get(FIELD_GUIDE.name) is not None,
-        "record": record(project, uploads),
-    }

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,12 +38,10 @@ from twisted.internet.task import deferLater
 from crowdd import PACKAGE
 from crowdd.core.site import Appearance
 from crowdd.core.text.markdown import to_html
-from crowdd.core.text.picture_addresses import upload_path
-from crowdd.features.gallery.template import FILES_AT
-from crowdd.features.publishing.draft_steps import draft_steps, next_step
-from crowdd.features.questions.answer_words import alone, answer_keys, asked_keys, in_words, marks_of
+from crowdd.core.text.picture_addresses import FILES_AT, upload_path
 from crowdd.http.edge.headers import best_language
 from crowdd.http.html import frames
+from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_words, marks_of
 from crowdd.http.html.images import draw_placeholder
 from crowdd.http.html.static_files import StaticFiles, folder_for
 from crowdd.http.request import Incoming
@@ -162,6 +160,20 @@ class SiteContext:
         """The versioned address of a static file."""
         return self.static_files.url(path)
 
+    def inline(self, *paths: str) -> Markup:
+        """Scripts or style sheets for an element of the page itself."""
+        return Markup(self.static_files.text(*paths))  # noqa: S704 - files of ours
+
+    @property
+    def early_script(self) -> Markup:
+        """The script that the page around a presenter has in itself."""
+        return self.inline(*frames.EARLY_SCRIPTS)
+
+    @property
+    def early_sheet(self) -> Markup:
+        """Its style sheet."""
+        return self.inline(*frames.EARLY_SHEETS)
+
 
 class Templates:
     """Renders our templates. Built once; ``now`` is asked at each use of ``ago``, ``appearance`` for each page."""
@@ -198,7 +210,7 @@ class Templates:
         words.install(self.environment)
         self._site = SiteContext(static, appearance, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals |= {"draft_steps": draft_steps, "next_step": next_step, "handlers": handlers()}
+        self.environment.globals["handlers"] = handlers()
         self.environment.globals |= {"languages": languages.names, "zip": zip, "content_languages": CONTENT_LANGUAGES}
         self.environment.filters |= {
             "drawing": draw_placeholder,
@@ -212,6 +224,20 @@ class Templates:
             "direction": direction_of,
         }
         self._base_url = base_url.rstrip("/")
+
+    def size(self, path: str) -> int:
+        """How many bytes a static file has as most browsers get it."""
+        return self._site.static_files.size(path)
+
+    @cached_property
+    def inlined(self) -> frames.Inlined:
+        """What the page around a presenter has in itself, for its policy."""
+        source = self._site.static_files.source
+        return frames.Inlined(source(*frames.EARLY_SCRIPTS), source(*frames.EARLY_SHEETS))
+
+    def add_functions(self, functions: Mapping[str, Callable[..., object]]) -> None:
+        """Lets templates call these functions of a feature by their names. Not after anything was rendered."""
+        self.environment.globals |= functions
 
     def render(self, name: str, context: Mapping[str, object]) -> str:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""

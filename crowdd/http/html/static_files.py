@@ -6,11 +6,12 @@ start and with Brotli once: it takes long, and makes a sixth less of them. Brotl
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -19,6 +20,7 @@ import attrs
 
 from crowdd import PACKAGE
 from crowdd.http.edge.headers import BROTLI, GZIP, best_coding, coded_etag
+from crowdd.http.html.bundles import BUNDLES, bundles, without_comments
 from crowdd.kernel.lazy import lazy
 
 
@@ -61,6 +63,7 @@ TYPES: Final[Mapping[str, str]] = {
 }
 _PACKED: Final = frozenset({".jpg", ".png", ".webp", ".woff", ".woff2"})
 _MIN_SIZE: Final = 256  # bytes; below this the gzip frame eats the gain
+_LEVEL = 6  # of gzip: 9 takes twice the time of the start for a hundredth of the bytes
 
 
 @attrs.frozen
@@ -101,6 +104,7 @@ class StaticFiles:
         """``compressed_folder``: for compressed forms that are made once."""
         self._files = dict(files)
         self._prefix, self._compressed_folder = prefix, compressed_folder
+        self._texts: dict[tuple[str, ...], str] = {}
         if compressed_folder is not None:
             for file in self._compressed():
                 with suppress(OSError):
@@ -108,22 +112,30 @@ class StaticFiles:
 
     @classmethod
     def read(cls, folder: Path | None = None, prefix: str = "/static/", data: Path | None = None) -> Self:
-        """Reads every file below ``folder`` (the package's own by default), but not hidden ones.
+        """Reads every file below ``folder`` (the package's own by default), but not hidden ones, and makes the bundles.
 
         ``data``: the data folder of the server, if it has one.
         """
         root = folder or PACKAGE / "http/static"
         paths = (path for path in sorted(root.rglob("*")) if path.is_file() and not _hidden(path.relative_to(root)))
-        files = {file.path: file for file in (_read(root, path) for path in paths)}
+        contents = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+        if folder is None:
+            contents |= bundles(BUNDLES, contents, prefix)
+        files = {path: _file(path, content) for path, content in contents.items()}
         return cls(files, prefix, folder_for(root, data, "static"))
 
-    def pack(self) -> None:
-        """Makes and keeps what is missing of the forms in Brotli, for a thread. Without its library there are none."""
+    def pack(self, goes_on: Callable[[], bool] = lambda: True) -> None:
+        """Makes and keeps what is missing of the forms in Brotli, for a thread, while the server goes on.
+
+        Without the library of Brotli there are none. All files together take seconds.
+        """
         if self._compressed_folder is None:
             return
         wanted = {_kept_name(file): file for file in self._compressed()}
         with suppress(ModuleNotFoundError, OSError):
             for name, file in wanted.items():
+                if not goes_on():
+                    return
                 if BROTLI not in file.packed:
                     packed = brotli.compress(file.body, mode=brotli.MODE_TEXT)
                     _write(self._compressed_folder / name, packed)
@@ -143,25 +155,41 @@ class StaticFiles:
         """The address that may be kept for ever. KeyError for a file that is not there: a template names it wrongly."""
         return f"{self._prefix}{path}?v={self._files[path].version}"
 
+    def text(self, *paths: str) -> str:
+        """Scripts or style sheets as a page has them in itself, one after the other and without comments."""
+        if paths not in self._texts:
+            self._texts[paths] = "".join(without_comments(self._files[path].body.decode()) for path in paths)
+        return self._texts[paths]
+
+    def source(self, *paths: str) -> str:
+        """How a policy names the text of files in a page (Content Security Policy 3, hash sources)."""
+        digest = hashlib.sha256(self.text(*paths).encode()).digest()
+        return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+    def size(self, path: str) -> int:
+        """How many bytes a file has as most browsers get it."""
+        file = self._files[path]
+        return len(file.packed.get(BROTLI) or file.packed.get(GZIP) or file.body)
+
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
-def _read(root: Path, path: Path) -> StaticFile:
-    body = path.read_bytes()
+def _file(path: str, body: bytes) -> StaticFile:
+    suffix = Path(path).suffix
     return StaticFile(
-        path=path.relative_to(root).as_posix(),
+        path=path,
         body=body,
-        content_type=TYPES.get(path.suffix, "application/octet-stream"),
+        content_type=TYPES.get(suffix, "application/octet-stream"),
         digest=hashlib.sha256(body).hexdigest(),
-        packed={} if path.suffix in _PACKED else {**_gzip(body)},
+        packed={} if suffix in _PACKED else {**_gzip(body)},
     )
 
 
 def _gzip(body: bytes) -> dict[str, bytes]:
     """The same bytes at each start (no time inside), or nothing if they are not smaller."""
-    packed = gzip.compress(body, mtime=0)
+    packed = gzip.compress(body, _LEVEL, mtime=0)
     return {GZIP: packed} if len(body) >= _MIN_SIZE and len(packed) < len(body) else {}
 
 

@@ -12,8 +12,8 @@ const on = (name, act) => document.addEventListener(name, (event) => act(event.d
 const json = { Accept: "application/json" };
 
 // Own answers: a stroke each, the fifth crosses the bundle.
-const OFFER_AFTER = 3, OFFER_FOR = 20000, SAID_FOR = 10000, CHANGE_FOR = 30000, RANK_EVERY = 10;
-const MILESTONES = [10, 25, 50, 100, 250, 500];
+const OFFER_AFTER = 3, OFFER_FOR = 20000, SAID_FOR = 10000, CHANGE_FOR = 30000, THANKS_EVERY = 10;
+const thanks = `/project/${encodeURIComponent(project.short_name)}/thanks`; // the page that tells what this volunteer did
 let count = Number($("count")?.dataset.count || 0), quiet = 0;
 
 function bundle(strokes, fresh) {
@@ -30,9 +30,10 @@ function draw(fresh) {
   $("count").textContent = number.format(count);
   $("count").hidden = !count;
 }
-function say(what, good) {
+function say(what, good, figures = {}) {
   if (!$("said")) return;
-  $("said").textContent = $("said").dataset[what === "idle" && !count ? "first" : what].replace("{count}", number.format(count));
+  const words = $("said").dataset[what === "idle" && !count ? "first" : what];
+  $("said").textContent = words.replace(/\{(\w+)\}/g, (_, name) => number.format(name === "count" ? count : figures[name]));
   $("said").classList.toggle("ok", good === true);
 }
 
@@ -54,7 +55,7 @@ on("presenter:saved", ({ task, late, changed, gold }) => {
   feedBack(gold);
   if (!changed) count++;
   draw(!changed);
-  say(changed ? "changed" : late ? "late" : isMilestone() ? "milestone" : "saved", true);
+  say(changed ? "changed" : late ? "late" : isTenth() ? "milestone" : count === 1 ? "thanks" : "saved", true);
   clearTimeout(quiet);
   quiet = setTimeout(say, SAID_FOR, "idle");
   $("refused").hidden = true;
@@ -62,7 +63,8 @@ on("presenter:saved", ({ task, late, changed, gold }) => {
   offerChange(gold ? 0 : task);
   if (changed) return;
   offerAccount();
-  if (count % RANK_EVERY === 0 || $("rank")?.hidden) askRank(); // without an answer there is none
+  if (isTenth()) tellResults();
+  if (isTenth() || $("rank")?.hidden) askRank(); // without an answer there is none
 });
 on("presenter:progress", ({ done }) => {
   if (!(done > count)) return; // never backwards: the figure may be older than the last answer
@@ -75,7 +77,7 @@ on("presenter:refused", ({ message, code }) => {
 });
 
 // Second thoughts: the last answer can be changed for a while.
-let answered = 0, offering = 0, ended = false;
+let answered = 0, offering = 0, ended = false, shown = 0;
 function offerChange(task) {
   if (!$("change")) return;
   answered = task;
@@ -117,11 +119,17 @@ async function askRank() {
   $("rank").hidden = false;
 }
 
-const isMilestone = () => MILESTONES.includes(count) || (count > 0 && count % 1000 === 0);
-// The offer of an account: after the third answer and every tenth, for a while, until it is declined.
+const isTenth = () => count > 0 && count % THANKS_EVERY === 0;
+async function tellResults() {
+  const told = count;
+  const { recent, settled } = await fetch(thanks, { headers: json }).then((answer) => answer.json()).catch(() => ({}));
+  if (settled && count === told) say("settled", true, { recent, settled });
+}
+// The offer of an account: after the third answer and the one after each thanks, for a while, until it is declined.
 function offerAccount() {
   const box = $("sign-up");
-  if (!box || !(count === OFFER_AFTER || (count % 10 === 0 && count > 0)) || recall("sign-up-offer")) return;
+  if (box && isTenth()) box.hidden = true; // thanks have the line for themselves
+  if (!box || !(count === OFFER_AFTER || (count % THANKS_EVERY === 1 && count > 1)) || recall("sign-up-offer")) return;
   box.hidden = false;
   setTimeout(() => { box.hidden = !box.matches(":hover, :focus-within"); }, OFFER_FOR);
 }
@@ -141,7 +149,8 @@ linkComment((location.pathname.match(/\/task\/(\d+)/) || [])[1]);
 // The end, and what comes near to it
 on("presenter:task", ({ task }) => {
   linkComment(task);
-  $("finished").hidden = $("others").hidden = true;
+  $("finished").hidden = true;
+  hideOthers();
   $("frame").classList.remove("over");
 });
 on("presenter:done", ({ reason, held, retryAfter }) => {
@@ -168,21 +177,20 @@ function soon(seconds) {
   return $("finished-when").dataset.words.replace("{time}", time);
 }
 
+// What this volunteer did, and other projects: parts of a page of ours, which the server wrote.
 async function showOthers() {
-  if (!$("others-list").children.length) {
-    const { top_projects: found = [] } = await fetch("/", { headers: json }).then((answer) => answer.json()).catch(() => ({}));
-    const open = found.filter((one) => one.short_name !== project.short_name && one.n_tasks && one.overall_progress < 100);
-    $("others-list").replaceChildren(...open.slice(0, 3).map(card));
-  }
+  const asked = ++shown;
+  const text = await fetch(thanks, { headers: { Accept: "text/html" } }).then((answer) => answer.text()).catch(() => "");
+  if (asked !== shown) return; // there is a task again, or somebody asked later
+  const page = new DOMParser().parseFromString(text, "text/html");
+  for (const [name, parts] of [["did", "#did > *"], ["others-list", "#next li"]]) $(name).replaceChildren(...page.querySelectorAll(parts));
+  $("did").hidden = !$("did").children.length;
   $("others").hidden = !$("others-list").children.length;
   if (!$("others").hidden) $("another").href = "#others"; // below the frame: what people are about to touch stays where it is
 }
-function card({ name, short_name: short, description, overall_progress: progress }) {
-  const made = $("other").content.cloneNode(true);
-  Object.assign(made.querySelector("a"), { href: `/project/${encodeURIComponent(short)}/`, textContent: name });
-  made.querySelector("p").textContent = description || "";
-  Object.assign(made.querySelector("progress"), { value: progress, ariaLabel: `${name}: ${number.format(progress)} %` });
-  return made;
+function hideOthers() {
+  shown++;
+  $("did").hidden = $("others").hidden = true;
 }
 
 // The project's figures change in place and announce nothing; that it closes is said.
@@ -203,7 +211,8 @@ function showState({ status, n_completed_tasks: done, n_tasks: total, overall_pr
   }
   if (status === "paused") return close("paused");
   if ($("closed").hidden || refused === "gone") return;
-  $("closed").hidden = $("others").hidden = true; // it goes on
+  $("closed").hidden = true; // it goes on
+  hideOthers();
   if (refused) tell("presenter:restart");
   refused = "";
 }

@@ -1,8 +1,7 @@
-"""Caches of values for some seconds or one version, and calls that callers share.
+"""Values that are kept for some seconds, for one version, or as new as the question; and calls that callers share.
 
-``CachedValue`` and ``ExpiringCache`` keep values and keys for some seconds. A ``VersionedCache`` value is also good for
-one version only of what it is made of, and a ``FreshCache`` value is never older than the question. Callers of a
-``SingleFlight`` share one call; callers of a ``FreshFlight`` share one that began after each of them had asked.
+Callers of a ``Flight`` share one call; callers of a ``FreshFlight`` share one that began after each of them had asked.
+A ``Cache`` keeps what such a call gave.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.python.failure import Failure
 
 T = TypeVar("T")
-
-
 Work = Callable[[], Awaitable[T]]
 
 
@@ -54,17 +51,13 @@ class FreshFlight(Generic[T]):
             self._under_way.discard(key)
 
     async def _carry_out(self, key: Hashable, work: Work[T], places: list[Deferred[T]]) -> None:
-        outcome: T | Failure
-        try:
-            outcome = await work()
-        except Exception:
-            outcome = Failure()
+        outcome = await _outcome(work)
         self._begin(key)  # first, so that the database works while the answers are written
         for place in places:
             place.callback(outcome)
 
 
-class SingleFlight(Generic[T]):
+class Flight(Generic[T]):
     """At most one call is under way for each key."""
 
     def __init__(self) -> None:
@@ -74,7 +67,7 @@ class SingleFlight(Generic[T]):
         """Whether a call for the key is under way."""
         return key in self._waiting
 
-    def run(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> Deferred[T]:
+    def run(self, key: Hashable, work: Work[T]) -> Deferred[T]:
         """The result or failure of the call for this key that is under way, or else of ``work()``.
 
         Cancelling it ends the waiting of this caller, not the call.
@@ -87,22 +80,21 @@ class SingleFlight(Generic[T]):
 
     def join(self, key: Hashable) -> Deferred[T]:
         """The result or failure of the call for this key that is under way."""
-        place: Deferred[T] = Deferred(lambda gone: self._leave(key, gone))
+        place: Deferred[T] = Deferred()
         self._waiting.setdefault(key, []).append(place)
         return place
 
-    def _leave(self, key: Hashable, place: Deferred[T]) -> None:
-        if place in self._waiting.get(key, []):
-            self._waiting[key].remove(place)
-
-    async def _carry_out(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> None:
-        outcome: Any
-        try:
-            outcome = await work()
-        except Exception:
-            outcome = Failure()
+    async def _carry_out(self, key: Hashable, work: Work[T]) -> None:
+        outcome = await _outcome(work)
         for place in self._waiting.pop(key):
             place.callback(outcome)
+
+
+async def _outcome(work: Work[T]) -> T | Failure:
+    try:
+        return await work()
+    except Exception:
+        return Failure()
 
 
 _EARLY = 0.2  # of the seconds that a value is good: one caller makes it again in the last fifth
@@ -117,74 +109,91 @@ class _Entry(Generic[T]):
     renewed: bool = False  # somebody makes the next one
 
 
-class VersionedCache(Generic[T]):
-    """A value is good until ``seconds`` after it began to be made, for callers who know the same version.
+class Cache(Generic[T]):
+    """Keeps values for ``seconds``; within ``max_size`` by ``size_of``, those that were put or asked for last.
 
-    Callers who come in that time while it is made wait for the same call. One of those who come shortly before its end
-    makes the next one, and the others get the present one, so that not all of them wait. At most ``max_size`` in all
-    stays, by ``size_of`` the values: those that were asked for last. ``clock`` has ``seconds``.
+    A value of a version is good from when it began to be made, for callers who know the same version. One of those who
+    come shortly before its end makes the next one, and the others get the present one, so that not all of them wait.
+    One without a version is good from when it was ready or put. ``clock`` has ``seconds`` and ``callLater``.
     """
 
-    def __init__(self, clock: IReactorTime, seconds: float, max_size: int, size_of: Callable[[T], int]) -> None:
+    def __init__(
+        self, clock: IReactorTime, seconds: float, max_size: int = 1, size_of: Callable[[Any], int] = lambda _: 1
+    ) -> None:
         self._clock, self._seconds, self._max_size, self._size_of = clock, seconds, max_size, size_of
         self._entries: OrderedDict[Hashable, _Entry[T]] = OrderedDict()
-        self._making: SingleFlight[T | None] = SingleFlight()
+        self._making: Flight[T] = Flight()
+        self._fresh: FreshFlight[T] = FreshFlight(clock)
         self._begun: dict[tuple[Hashable, Hashable], float] = {}
         self.size = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def find(self, key: Hashable, version: Hashable) -> T | None:
-        """The value that is kept and good, or None: this caller has it made."""
-        entry, now = self._entries.get(key), self._clock.seconds()
-        if entry is None or not self._is_good(entry, version, now):
-            return None
-        if self._is_due(entry, now):
-            entry.renewed = True
-            return None
-        self._entries.move_to_end(key)
-        return entry.value
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether a value without a version is kept and good."""
+        return self._good(key, None) is not None
 
-    def peek(self, key: Hashable, version: Hashable) -> T | None:
+    def put(self, key: Hashable, value: T) -> None:
+        """Keeps a value without a version from now on."""
+        self._keep(key, value, None, self._clock.seconds())
+
+    def peek(self, key: Hashable, version: Hashable = None) -> T | None:
         """The value that is kept and good, unless somebody has to make the next one: who gets None need not."""
-        entry, now = self._entries.get(key), self._clock.seconds()
-        if entry is None or not self._is_good(entry, version, now) or self._is_due(entry, now):
+        entry = self._good(key, version)
+        if entry is None or self._is_due(entry):
             return None
         self._entries.move_to_end(key)
         return entry.value
 
-    def _is_good(self, entry: _Entry[T], version: Hashable, now: float) -> bool:
-        return entry.version == version and now < entry.until
+    async def get(self, key: Hashable, make: Work[T], version: Hashable = None, *, fresh: bool = False) -> T:
+        """The value that is kept and good, or else what ``make`` gives, which is kept unless it is None.
 
-    def _is_due(self, entry: _Entry[T], now: float) -> bool:
-        return now >= entry.until - _EARLY * self._seconds and not entry.renewed
+        Callers who come while it is made wait for the same call. Raises what ``make`` raises.
 
-    async def make(self, key: Hashable, version: Hashable, work: Callable[[], Awaitable[T | None]]) -> T | None:
-        """What ``work`` makes, which is kept unless it is None. Raises what ``work`` raises.
-
-        ``version`` was known before. However long ``work`` takes, it begins once in ``seconds``.
+        With ``fresh``, no value is older than the question. ``version`` was read after that, and changes with
+        everything that values are made of. Where it changes all the time, or nobody knows it (None), a value is made
+        for all who ask meanwhile (``FreshFlight``), as if nothing was kept.
         """
+        value = self.peek(key, version)
+        if value is not None:
+            return value
+        entry = self._good(key, version)
+        if entry is not None:
+            entry.renewed = True
+        if not fresh:
+            return await self._make(key, make, version)
+        return await self._fresh.run(key, make if version is None else partial(self._make, key, make, version))
+
+    def _good(self, key: Hashable, version: Hashable) -> _Entry[T] | None:
+        entry = self._entries.get(key)
+        good = entry is not None and entry.version == version and self._clock.seconds() < entry.until
+        return entry if good else None
+
+    def _is_due(self, entry: _Entry[T]) -> bool:
+        early = entry.version is not None and not entry.renewed
+        return early and self._clock.seconds() >= entry.until - _EARLY * self._seconds
+
+    async def _make(self, key: Hashable, make: Work[T], version: Hashable) -> T:
+        """What ``make`` gives. However long it takes, it begins once in ``seconds`` for a version."""
         now, wanted = self._clock.seconds(), (key, version)
         began = self._begun.get(wanted)
-        if began is None or now >= began + self._seconds:
+        if began is None or (version is not None and now >= began + self._seconds):
             began = self._begun[wanted] = now
-        return await self._making.run((wanted, began), partial(self._made, key, version, began, work))
+        return await self._making.run((wanted, began), partial(self._made, key, make, version, began))
 
-    async def _made(
-        self, key: Hashable, version: Hashable, began: float, work: Callable[[], Awaitable[T | None]]
-    ) -> T | None:
+    async def _made(self, key: Hashable, make: Work[T], version: Hashable, began: float) -> T:
         try:
-            value = await work()
+            value = await make()
         finally:
             if self._begun.get((key, version)) == began:
                 del self._begun[key, version]
         if value is not None:
-            self._keep(key, _Entry(value, version, began + self._seconds, self._size_of(value)))
+            self._keep(key, value, version, self._clock.seconds() if version is None else began)
         return value
 
-    def _keep(self, key: Hashable, entry: _Entry[T]) -> None:
-        old = self._entries.get(key)
+    def _keep(self, key: Hashable, value: T, version: Hashable, since: float) -> None:
+        entry, old = _Entry(value, version, since + self._seconds, self._size_of(value)), self._entries.get(key)
         if entry.size > self._max_size or (old is not None and old.until > entry.until):
             return
         self.size += entry.size - (old.size if old else 0)
@@ -193,71 +202,3 @@ class VersionedCache(Generic[T]):
         while self.size > self._max_size:
             _, gone = self._entries.popitem(last=False)
             self.size -= gone.size
-
-
-class FreshCache(Generic[T]):
-    """Values as they are when they are asked for: one that is kept is good only for the version of the question.
-
-    The version has to change with everything that the values are made of. Where it changes all the time, a value is
-    made for all who ask meanwhile (``FreshFlight``), as if nothing was kept. ``clock`` has ``callLater``.
-    """
-
-    def __init__(self, clock: IReactorTime, cache: VersionedCache[T]) -> None:
-        self._cache = cache
-        self._flight: FreshFlight[T | None] = FreshFlight(clock)
-
-    async def get(self, key: Hashable, version: Hashable, work: Callable[[], Awaitable[T | None]]) -> T | None:
-        """The value, which is kept unless it is None. Raises what ``work`` raises.
-
-        ``version`` was read after the question; None: nobody knows it.
-        """
-        if version is None:
-            return await self._flight.run(key, work)
-        value = self._cache.find(key, version)
-        if value is not None:
-            return value
-        return await self._flight.run(key, partial(self._cache.make, key, version, work))
-
-
-class CachedValue(Generic[T]):
-    """What ``load()`` gave, until it is ``seconds`` old. Callers who come while it is loaded wait for the same call.
-
-    A failure is not kept. ``clock`` has ``seconds``.
-    """
-
-    def __init__(self, clock: IReactorTime, seconds: float, load: Callable[[], Awaitable[T]]) -> None:
-        self._clock, self._seconds, self._load = clock, seconds, load
-        self._loading: SingleFlight[T] = SingleFlight()
-        self._kept: tuple[float, T] | None = None
-
-    async def get(self) -> T:
-        """The value, loaded if it is missing or too old. Raises what ``load`` raises."""
-        if self._kept is not None and self._clock.seconds() < self._kept[0] + self._seconds:
-            return self._kept[1]
-        return await self._loading.run(None, self._renew)
-
-    async def _renew(self) -> T:
-        value = await self._load()
-        self._kept = (self._clock.seconds(), value)
-        return value
-
-
-class ExpiringCache:
-    """Each key is in it until ``seconds`` after it was last added, or until ``max_size`` others were added.
-
-    ``clock`` has ``seconds``.
-    """
-
-    def __init__(self, clock: IReactorTime, seconds: float, max_size: int) -> None:
-        self._clock, self._seconds, self._max_size = clock, seconds, max_size
-        self._until: dict[Hashable, float] = {}
-
-    def add(self, key: Hashable) -> None:
-        """Remember a key from now on."""
-        self._until.pop(key, None)  # the oldest stays first
-        while len(self._until) >= self._max_size:
-            del self._until[next(iter(self._until))]
-        self._until[key] = self._clock.seconds() + self._seconds
-
-    def __contains__(self, key: Hashable) -> bool:
-        return bool(self._until) and self._until.get(key, 0.0) > self._clock.seconds()

@@ -1,9 +1,12 @@
 """Processes for heavy or risky work: start, limits, a seccomp filter against the network, and restarts.
 
+A program is a function that a process of its own calls (``start``, ``call``), within the ``LIMITS`` of its module:
+
+    python -m crowdd.kernel.concurrency.isolated MODULE:NAME ARGUMENT...
+
 A ``HelperProcess`` has its libraries loaded and answers lines with lines. It waits: call it in a thread, one at a time.
-A ``LongProcess`` works on files for minutes, while the server looks at it now and then. All give way to the server and
-end with it. Those that read files of others put a seccomp filter on themselves. It needs no rights, works in containers
-and below systemd, and stays for all that such a process starts.
+All end with the server. Those that read files of others put a seccomp filter on themselves. It needs no rights, works
+in containers and below systemd, and stays for all that such a process starts.
 """
 
 from __future__ import annotations
@@ -16,21 +19,27 @@ import resource
 import select
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import attrs
 
 from crowdd.kernel.concurrency.timing import back_off
-from crowdd.kernel.errors import InvalidValueError, StoppedError
+from crowdd.kernel.errors import StoppedError
 
+if TYPE_CHECKING:  # programs need none
+    from crowdd.kernel.concurrency.worker_thread import WorkerThread
+
+_HERE: Final = "crowdd.kernel.concurrency.isolated"
 _ENVIRONMENT: Final = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
 _ENDINGS: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
@@ -63,6 +72,12 @@ def _end_with_server() -> None:
 
 _TRIES: Final = 2  # it may end, because it had nothing to do, just when a line comes
 _PIECE: Final = 65_536
+_LOOK_SECONDS: Final = 1.0  # after which a process is looked at again
+
+
+def _processor_time(pid: int) -> float:
+    """How many seconds a process that nobody has waited for has had the processor (clock_getcpuclockid(3))."""
+    return time.clock_gettime((~pid << 3) | 2)
 
 
 @attrs.define(eq=False, weakref_slot=True)
@@ -73,14 +88,15 @@ class HelperProcess:
     _process: subprocess.Popen[bytes] | None = None
     _finalizer: Any = None
 
-    def ask(self, line: bytes, seconds: float) -> tuple[bytes, int]:
+    def ask(self, line: bytes, seconds: float, *, of_processor: bool = False) -> tuple[bytes, int]:
         """The line that the process answers. Without one it has ended: b"", and how (negative: by that signal).
 
-        It is ended when it takes more than so many seconds.
+        It is ended when it takes more than so many seconds; ``of_processor``: of processor time, however long it has to
+        wait for it on a busy machine.
         """
         until = time.monotonic() + seconds
         for _ in range(_TRIES):
-            answer, ended = self._asked(line, until)
+            answer, ended = self._asked(line, until, seconds if of_processor else None)
             if answer or ended:
                 return answer, ended
         return b"", -signal.SIGKILL
@@ -91,15 +107,19 @@ class HelperProcess:
             self._finalizer()
         self._process = self._finalizer = None
 
-    def _asked(self, line: bytes, until: float) -> tuple[bytes, int]:
+    def _asked(self, line: bytes, until: float, processor_seconds: float | None) -> tuple[bytes, int]:
         process = self._started()
+        end_at = None if processor_seconds is None else _processor_time(process.pid) + processor_seconds
         assert process.stdin is not None and process.stdout is not None
         answer = b""
         try:
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.write(line)
             while not answer.endswith(b"\n"):
-                if not select.select([process.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+                wait = until - time.monotonic() if end_at is None else _LOOK_SECONDS
+                if not select.select([process.stdout], [], [], max(0.0, wait))[0]:
+                    if end_at is not None and _processor_time(process.pid) < end_at:
+                        continue
                     return b"", -signal.SIGKILL
                 piece = os.read(process.stdout.fileno(), _PIECE)
                 if not piece:
@@ -142,29 +162,42 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+class LimitError(Exception):
+    """A program took too much, or failed. ``limit``: "seconds", or "status" where its process has ended by itself."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
 @attrs.frozen(eq=False)
-class LongProcess:
-    """``too_costly`` says in words what is wrong where a limit ended it."""
+class RunningProgram:
+    """A process that ``start`` has started."""
 
     _process: subprocess.Popen[bytes]
-    _too_costly: Callable[[], str]
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
+    async def finish(self, worker_thread: WorkerThread, look: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Wait for its end. ``look`` is awaited each second; the process is ended when that raises something."""
+        try:
+            while not await worker_thread.do(self.wait, _LOOK_SECONDS):
+                if look is not None:
+                    await look()
+        finally:
+            self.end()
+
     def wait(self, seconds: float) -> bool:
         """Whether it has ended within so many seconds. Call it in a thread.
 
-        Raises InvalidValueError when a limit ended it, StoppedError when it was told to end.
+        Raises LimitError where it failed, StoppedError when it was told to end.
         """
         try:
-            status = self._process.wait(seconds)
+            _require_success(self._process.wait(seconds))
         except subprocess.TimeoutExpired:
             return False
-        require_not_stopped(status)
-        if status:
-            raise InvalidValueError(self._too_costly())
         return True
 
     def end(self) -> None:
@@ -176,24 +209,62 @@ class LongProcess:
             self._process.stdin.close()
 
 
-def start_long_process(
-    program: str, arguments: list[str], too_costly: Callable[[], str], output: IO[bytes] | None = None, /, **more: str
-) -> LongProcess:
-    """Starts ``python -m program`` with these arguments; ``more`` is added to its environment.
+def start(
+    function: str,
+    *arguments: str,
+    output: int | IO[bytes] = subprocess.DEVNULL,
+    more: Mapping[str, str] | None = None,
+) -> RunningProgram:
+    """Have a process of its own call a function (``module:name``). It ends with the server.
 
-    ``output``: the file that what it prints goes to.
-
-    The program calls ``watch_server``, so that it ends with the server.
+    Its module declares ``LIMITS``. What it returns (bytes) goes to ``output``. ``more`` is added to the environment.
     """
-    process = subprocess.Popen(  # noqa: S603
-        command(program, *arguments),
-        stdin=subprocess.PIPE,  # closed when the server dies, which ends the process
-        stdout=subprocess.DEVNULL if output is None else output,
+    return RunningProgram(_started(function, arguments, subprocess.PIPE, output, more))
+
+
+def call(function: str, *arguments: str, seconds: float, more: Mapping[str, str] | None = None) -> bytes:
+    """What a function returns, in so many seconds at most; see ``start``. Waits: call it in a thread.
+
+    Raises LimitError where it takes longer or fails, StoppedError when it was told to end.
+    """
+    process = _started(function, arguments, subprocess.DEVNULL, subprocess.PIPE, more)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise LimitError("seconds") from None
+    _require_success(process.returncode)
+    return output
+
+
+def _started(
+    function: str, arguments: Iterable[str], stdin: int, output: int | IO[bytes], more: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603
+        command(_HERE, function, *arguments),
+        stdin=stdin,  # a pipe is closed when the server dies, which ends the process
+        stdout=output,
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # a Ctrl-C in a terminal is for the server
-        env=environment(**more),
+        env=environment(**(more or {})),
     )
-    return LongProcess(process, too_costly)
+
+
+def _require_success(status: int) -> None:
+    require_not_stopped(status)
+    if status:
+        raise LimitError("status")
+
+
+def main() -> None:
+    """Call the function that the first argument names with the others, within the ``LIMITS`` of its module."""
+    module_name, _, name = sys.argv[1].partition(":")
+    module = import_module(module_name)
+    module.LIMITS.apply()
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        watch_server()
+    sys.stdout.buffer.write(getattr(module, name)(*sys.argv[2:]) or b"")
 
 
 @attrs.frozen
@@ -281,23 +352,35 @@ def _prctl(option: int, argument: int, pointer: object) -> int:
     return ctypes.get_errno() if result else 0
 
 
-def bound_process(
-    *, memory: int, cpu_seconds: int | None = None, file_bytes: int | None = None, open_files: int | None = None
-) -> None:
-    """Bounds this process: bytes of its addresses, seconds of CPU, bytes of a file.
+@attrs.frozen
+class Limits:
+    """What a process may take: bytes of addresses, seconds of CPU, bytes of a file, open files; None: what it likes.
 
-    It leaves no core file, and opens no socket where the system can forbid that (``forbid``).
+    ``niceness``: see ``yield_to_requests``. ``network``: whether it may open sockets.
     """
-    forbid()
-    for what, maximum in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, cpu_seconds),
-        (resource.RLIMIT_FSIZE, file_bytes),
-        (resource.RLIMIT_NOFILE, open_files),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        if maximum is not None:
-            resource.setrlimit(what, (maximum, maximum))
+
+    memory: int | None = None
+    cpu_seconds: int | None = None
+    file_bytes: int | None = None
+    open_files: int | None = None
+    niceness: int = 0
+    network: bool = False
+
+    def apply(self) -> None:
+        """Bounds this process, before it looks at anything of others and has threads. It leaves no core file."""
+        if self.niceness:
+            yield_to_requests(self.niceness)
+        if not self.network:
+            forbid()  # where the system can
+        for what, maximum in (
+            (resource.RLIMIT_AS, self.memory),
+            (resource.RLIMIT_CPU, self.cpu_seconds),
+            (resource.RLIMIT_FSIZE, self.file_bytes),
+            (resource.RLIMIT_NOFILE, self.open_files),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            if maximum is not None:
+                resource.setrlimit(what, (maximum, maximum))
 
 
 def yield_to_requests(niceness: int, pid: int = 0) -> None:
@@ -351,3 +434,7 @@ class Restarts:
     def exhausted(self) -> bool:
         """Whether the process ended more than ``maximum`` times in a row."""
         return self.maximum is not None and self._in_a_row > self.maximum
+
+
+if __name__ == "__main__":
+    main()

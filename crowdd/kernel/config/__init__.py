@@ -5,6 +5,6 @@ writes ``etc/crowdd.conf`` and the tables of ``docs/configuration.md`` from it. 
 ``CROWDD_<SECTION>_<OPTION>``.
 """
 
-from crowdd.kernel.config.settings import SECTIONS, Settings, load, options, origins
+from crowdd.kernel.config.settings import SECTIONS, Settings, load, options, origins, parse
 
-__all__ = ["SECTIONS", "Settings", "load", "options", "origins"]
+__all__ = ["SECTIONS", "Settings", "load", "options", "origins", "parse"]

@@ -90,16 +90,25 @@ class Settings:
 
     def secrets(self) -> list[str]:
         """What must not stand in a log: every password, token and key that was configured."""
-        named = (getattr(getattr(self, section), option) for section, option, _, _ in options() if _is_secret(option))
+        named = (getattr(getattr(self, section), option) for section, option, _, _ in options() if is_secret(option))
         in_dsns = _DSN_PASSWORD.findall(f"{self.db.dsn} {self.db.migrate_dsn} {self.backups.dsn}")
         return [text for text in (*in_dsns, *named) if text and isinstance(text, str)]
 
 
 _DSN_PASSWORD = re.compile(r"(?:\bpassword\s*=\s*'?|://[^/@:]*:)([^\s'@]+)")
+_IN_DSN = re.compile(r"(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|\S+)|(://[^:/@\s]*:)[^@\s]*(?=@)")
+HIDDEN = "***"
+_SECRET = re.compile(r"(^|_)(password|secret|secret_key|token)$")
 
 
-def _is_secret(option: str) -> bool:
-    return option.endswith(("password", "secret", "secret_key", "token"))
+def public_dsn(dsn: str) -> str:
+    """A connection string without its passwords."""
+    return _IN_DSN.sub(lambda match: f"{match[1] or match[2]}{HIDDEN}", dsn)
+
+
+def is_secret(option: str) -> bool:
+    """Whether a setting of this name must not be shown."""
+    return bool(_SECRET.search(option))
 
 
 SECTIONS: dict[str, type] = {name: type(section) for name, section in attrs.asdict(Settings(), recurse=False).items()}
@@ -143,21 +152,31 @@ WITHDRAWN = {
 
 
 def load(path: str | Path | None, environ: Mapping[str, str] | None = None) -> Settings:
-    """The settings of a file (None: only defaults) with the environment on top.
+    """The settings of a file and of ``conf.d`` beside it (None: only defaults) with the environment on top.
 
     Raises ConfigError that names the setting and says what it wants.
     """
-    environ = os.environ if environ is None else environ
-    options = _file(Path(path)) if path else {}
-    options |= _environment(environ)
+    options = _options(path, os.environ if environ is None else environ)
     sections = {name: _section(name, cls, options) for name, cls in SECTIONS.items()}
     return Settings(**sections)
 
 
 def origins(path: str | Path | None, environ: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """Where each setting that is not left to its default stands, by section and option. Raises ConfigError."""
-    options = (_file(Path(path)) if path else {}) | _environment(environ)
-    return {key: place for key, (_, place) in options.items()}
+    return {key: place for key, (_, place) in _options(path, environ).items()}
+
+
+def list_files(path: str | Path) -> list[Path]:
+    """The files of a configuration, in the order in which they are read: a later one overrides an earlier one."""
+    return [Path(path), *sorted((Path(path).parent / "conf.d").glob("*.conf"))]
+
+
+def _options(path: str | Path | None, environ: Mapping[str, str]) -> dict[tuple[str, str], tuple[str, str]]:
+    """The text of each setting and where it stands, by section and option."""
+    options: dict[tuple[str, str], tuple[str, str]] = {}
+    for file in list_files(path) if path else ():
+        options |= _file(file)
+    return options | _environment(environ)
 
 
 def _file(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
@@ -181,10 +200,23 @@ def _environment(environ: Mapping[str, str]) -> dict[tuple[str, str], tuple[str,
     options = {}
     for name, text in environ.items():
         section, _, option = name.removeprefix("CROWDD_").lower().partition("_")
-        if name.startswith("CROWDD_") and section in SECTIONS:
-            _known(section, option, name)
-            options[section, option] = (text, name)
+        if not name.startswith("CROWDD_") or section not in SECTIONS:
+            continue
+        names = attrs.fields_dict(SECTIONS[section])
+        if option not in names and (stem := option.removesuffix("_file")) in names:
+            option, text = stem, _first_line(text, name)
+        _known(section, option, name)
+        options[section, option] = (text, name)
     return options
+
+
+def _first_line(path: str, variable: str) -> str:
+    """The value in a file that a variable names, such as a secret of a container."""
+    try:
+        return (Path(path).read_text("utf-8").splitlines() or [""])[0]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(f"{variable}: cannot read {path}: {reason}.") from None
 
 
 def _known(section: str, option: str, place: str) -> None:
@@ -199,16 +231,21 @@ def _known(section: str, option: str, place: str) -> None:
         raise ConfigError(f"{place}: unknown setting. Settings of [{section}]: {', '.join(names)}.")
 
 
+def parse(section: str, option: str, text: str, place: str = "") -> Any:
+    """The value that a text means. ``place`` is where it stands. Raises ConfigError that says what is wanted."""
+    place = place or f"[{section}] {option}"
+    _known(section, option, place)
+    accept = attrs.fields_dict(SECTIONS[section])[option].metadata["parse"]
+    try:
+        return accept(text.strip())
+    except (ValueError, KeyError):
+        raise ConfigError(f"{place}: must be {accept.__doc__} (got {text!r}).") from None
+
+
 def _section(name: str, cls: type, options: Mapping[tuple[str, str], tuple[str, str]]) -> Any:
     values = {}
     for a in attrs.fields(cls):
-        if (name, a.name) not in options:
-            continue
-        text, place = options[name, a.name]
-        parse = a.metadata["parse"]
-        try:
-            values[a.name] = parse(text.strip())
-        except (ValueError, KeyError):
-            wanted = parse.__doc__
-            raise ConfigError(f"{place}: must be {wanted} (got {text!r}).") from None
+        if (name, a.name) in options:
+            text, place = options[name, a.name]
+            values[a.name] = parse(name, a.name, text, place)
     return cls(**values)

@@ -3,7 +3,7 @@
 from crowdd.kinds.answers.fields import ANSWERS, MAX_FIELDS, TYPES, AnswerField, declared, parts, validate
 from crowdd.kinds.answers.from_questions import DERIVED, derived, of_questions
 from crowdd.kinds.answers.marks import MarkLimit
-from crowdd.kinds.answers.reading import MISSING, class_of, fits, value_at
+from crowdd.kinds.answers.reading import MISSING, class_of, fits, number_of, value_at, with_choices
 from crowdd.kinds.answers.suggestions import Suggestion, suggest
 
 __all__ = [
@@ -19,9 +19,11 @@ __all__ = [
     "declared",
     "derived",
     "fits",
+    "number_of",
     "of_questions",
     "parts",
     "suggest",
     "validate",
     "value_at",
+    "with_choices",
 ]

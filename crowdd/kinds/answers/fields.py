@@ -7,6 +7,7 @@ presenter in HTML declares them on a page.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeGuard
 
@@ -149,6 +150,14 @@ def _check_choices(value: object, path: str) -> Iterator[Problem]:
 def key(value: object) -> tuple[type, object]:
     """What JSON values have in common that are equal: 1 and 1.0 are, 1 and true are not."""
     return (float if is_number(value) else type(value), value)
+
+
+def folded(text: str) -> str:
+    """A text without differences of spaces at its ends, of the form of characters (NFC) and of case (Unicode).
+
+    The same in definitions/tasks/26_answer_values.sql.
+    """
+    return unicodedata.normalize("NFC", text).strip().casefold()
 
 
 _NAME: Final[dict[str, object]] = {"type": "string", "minLength": 1, "maxLength": _MAX_NAME}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
-from crowdd.kinds.answers.fields import AnswerField, is_choice, key
+from crowdd.kinds.answers.fields import AnswerField, Choice, folded, is_choice, key
 from crowdd.kinds.questions.options import is_number
 
+MARKS: Final = frozenset({"boxes", "points", "spans"})
+"""Types whose values are marks, which may have labels."""
 MISSING: Final = object()
 """What stands at a place that an answer does not have."""
 
@@ -44,21 +46,51 @@ def is_unsure(field: AnswerField, value: object) -> bool:
 
 def class_of(field: AnswerField, info: object) -> int | None:
     """The number of the choice, from 1, that an answer names; None if it does not fit. For labels with choices."""
-    value = value_at(info, field.path)
-    if value is MISSING or not is_choice(value):
+    return number_of(field.choices or (), value_at(info, field.path))
+
+
+def number_of(choices: Sequence[Choice], value: object) -> int | None:
+    """The number of the choice, from 1, that a value is; None if it is none of them.
+
+    A text may differ in its case, in spaces at its ends and in the form of characters from the only choice that it is.
+    """
+    if not is_choice(value):
         return None
     wanted = key(value)
-    return next((n for n, choice in enumerate(field.choices or (), 1) if key(choice) == wanted), None)
+    exact = next((nth for nth, choice in enumerate(choices, 1) if key(choice) == wanted), None)
+    if exact is not None or not isinstance(value, str):
+        return exact
+    near = [nth for nth, choice in enumerate(choices, 1) if isinstance(choice, str) and folded(choice) == folded(value)]
+    return near[0] if len(near) == 1 else None
+
+
+def with_choices(field: AnswerField, value: Any) -> Any:
+    """A value that fits, with the choices that it names as they are declared."""
+    choices = field.choices
+    if choices is None:
+        return value
+
+    def declared(named: Choice) -> Choice:
+        nth = number_of(choices, named)
+        return named if nth is None else choices[nth - 1]
+
+    if field.type == "label":
+        return declared(value)
+    if field.type == "labels":
+        return [declared(each) for each in value]
+    if field.type in MARKS:
+        return [{**mark, "label": declared(mark["label"])} if "label" in mark else mark for mark in value]
+    return value
 
 
 def _is_label(field: AnswerField, value: object) -> bool:
-    return is_choice(value) and (field.choices is None or key(value) in map(key, field.choices))
+    return is_choice(value) and (field.choices is None or number_of(field.choices, value) is not None)
 
 
 def _are_labels(field: AnswerField, value: object) -> bool:
     if not isinstance(value, list) or not all(_is_label(field, each) for each in value):
         return False
-    return len(set(map(key, value))) == len(value)
+    return len({number_of(field.choices, each) if field.choices else key(each) for each in value}) == len(value)
 
 
 def _is_number(field: AnswerField, value: object) -> bool:

@@ -33,6 +33,11 @@ Media = dict[str, str]
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
+def asks(info: Values) -> bool:
+    """Whether volunteers have something to see: a presenter, or questions."""
+    return bool(info.get("task_presenter")) or info.get(QUESTIONS) is not None
+
+
 def validate(document: object) -> list[Problem]:
     """The first MAX_PROBLEMS problems in the order of the document, [] if it can be shown."""
     try:

@@ -10,9 +10,12 @@ import pytest_twisted
 from support.checks.proofs import examples
 from support.servers.live import BIN
 
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.movein import runner as movein_runner
 from crowdd.features.movein.statements import Pybossa
+from crowdd.features.webhooks.feature import WebhooksFeature
 from crowdd.kernel.errors import UnavailableError
+from crowdd.sched.feature import Scheduling
 from moving.conftest import sums
 
 EVERYTHING = """
@@ -43,7 +46,7 @@ def test_a_killed_command_is_resumed(crowdctl, filled, rows, table: str) -> None
 
 
 @pytest_twisted.ensureDeferred
-async def test_it_may_end_after_any_batch(services, filled, pool, monkeypatch) -> None:
+async def test_it_may_end_after_any_batch(house, filled, pool, monkeypatch) -> None:
     monkeypatch.setattr(movein_runner, "BATCH", 1)
     more = [
         {"id": 100 + n, "created": "2016-03-02T00:00:00", "project_id": 3, "n_answers": 1, "state": "ongoing"}
@@ -62,7 +65,12 @@ async def test_it_may_end_after_any_batch(services, filled, pool, monkeypatch) -
             return work(*arguments)
 
         moving = movein_runner.MoveIn(
-            pool, services.secrets, services.passwords, services.webhooks, services.uploads, aside
+            pool,
+            house.base.secrets,
+            house[AccountsFeature].passwords,
+            house[WebhooksFeature].webhooks,
+            house.base.uploads,
+            aside,
         )
         source = Pybossa(filled.dsn)
         try:
@@ -76,4 +84,4 @@ async def test_it_may_end_after_any_batch(services, filled, pool, monkeypatch) -
     assert attempts >= 5
     counts = {t["table"]: (t["read"], t["added"]) for t in report.tables}
     assert (counts["task"], counts["task_run"], counts["result"]) == ((6, 6), (4, 4), (2, 2))
-    assert [difference async for difference in services.checking.run()] == []
+    assert [difference async for difference in house[Scheduling].checking.run()] == []

@@ -150,3 +150,34 @@ def test_columns_that_a_version_does_not_have_and_tables_that_are_not_there(crow
     assert sums(report)["completions"][1] == 1 and rows("SELECT task_run_ids FROM result") == [
         {"task_run_ids": [21, 22]}
     ]
+
+
+def test_a_text_that_is_no_json_comes_over_under_value(crowdctl, filled, rows) -> None:
+    """PyBossa before 2014 kept info as text. One row that was no JSON ended the move, without saying which."""
+    filled.run("ALTER TABLE task ALTER info TYPE text")
+    filled.run(
+        "INSERT INTO task (id, created, project_id, state, info) VALUES (900, %s, 3, 'ongoing', '{bird: yes')", (AT,)
+    )
+    report = move(crowdctl, filled)
+    assert rows("SELECT info FROM task WHERE id = 900") == [{"info": {"value": "{bird: yes"}}]
+    assert remarks(report, "task")["`info` is not JSON. Its text was put under the key `value`."] == [900]
+
+
+def test_a_row_that_cannot_be_stored_is_named_and_the_others_come_over(crowdctl, filled, rows) -> None:
+    insert = "INSERT INTO task (id, created, project_id, state, info) SELECT n, %s, 3, 'ongoing', %s FROM unnest(%s) n"
+    filled.run(insert, (AT, "1", [901, 903, 904]))
+    filled.run(insert, (AT, '{"n": 1e400000}', [902]))
+    report = move(crowdctl, filled)
+    here = [row["id"] for row in rows("SELECT id FROM task WHERE id BETWEEN 901 AND 904 ORDER BY id")]
+    assert here == [901, 903, 904]
+    (sentence,) = [words for words, ids in remarks(report, "task").items() if ids == [902]]
+    assert sentence.startswith("The row cannot be stored: ") and "numeric" in sentence
+    report_again = crowdctl("import-pybossa", "--dsn", filled.dsn)
+    assert "1 tasks and 0 answers fewer, all of them rows that were refused" in report_again.output
+
+
+def test_the_address_of_a_picture_that_pages_would_not_show_is_kept(crowdctl, filled, rows) -> None:
+    filled.run("UPDATE helpingmaterial SET media_url = 'http://pictures/x.png'")
+    move(crowdctl, filled)
+    materials = rows("SELECT info->>'media_url' AS kept, media_url FROM helpingmaterial")
+    assert {tuple(row.values()) for row in materials} == {("http://pictures/x.png", None)}

@@ -33,7 +33,7 @@ def test_backup_restore_and_doctor_find_the_primary(used, place, following, tmp_
     made = used.json("backup", tmp_path / "b.tar", **PASSPHRASE, **several)
     assert made["rows"]["task"] == 20
     into = {"CROWDD_DB_DSN": hosts_of(place, following, "primary")}
-    assert place.json("restore", tmp_path / "b.tar", **PASSPHRASE, **into)["differences"] == []
+    assert place.json("restore", "--yes", tmp_path / "b.tar", **PASSPHRASE, **into)["differences"] == []
     assert ALONE in [finding["what"] for finding in used("doctor", "--json", **several).json]
     assert ALONE not in [finding["what"] for finding in used("doctor", "--json").json]
 

@@ -6,6 +6,8 @@ from support.browsers import newcomer, signed_in, who
 from support.checks.shows import shows
 from support.factors import letters, pass_time
 
+from crowdd.features.signin.feature import SigninFeature
+
 
 async def token(browser, name, scope, **more):
     """A new token of this person."""
@@ -231,7 +233,7 @@ async def test_keys_in_addresses_can_be_switched_off(serve):
 async def test_password_reset_by_letter_revokes_tokens(served):
     ada = await newcomer(served, "ada")
     client = program(served, await token(ada, "ada", "everything"))
-    await served.services.people.recovery.write(1)
+    await served.house[SigninFeature].recovery.write(1)
     (letter, *_more) = await letters(served, "reset_password")
     path = letter["text"].partition("/account/reset-password")[2].split()[0]
     form = {"new_password": "another good one", "confirm": "another good one"}

@@ -31,7 +31,7 @@ def bearer(token):
 @pytest_twisted.ensureDeferred
 async def test_the_secret_key_buys_a_token(served):
     _, project, token = await setting(served)
-    claims = jwt.decode(token, signing_key(served.services.secrets, project["secret_key"]), algorithms=["HS256"])
+    claims = jwt.decode(token, signing_key(served.house.base.secrets, project["secret_key"]), algorithms=["HS256"])
     assert claims.keys() == {"project_id", "short_name", "iat", "exp"}
     assert (claims["project_id"], claims["short_name"], claims["exp"] - claims["iat"]) == (
         project["id"],
@@ -93,7 +93,7 @@ async def test_the_external_user_wins_over_the_signed_in_one(served):
 async def test_a_token_that_is_not_right_is_told_what_is_wrong_with_it(served):
     owner, project, _ = await setting(served)
     other, now = await served.project(owner, "other"), int(time.time())
-    key = signing_key(served.services.secrets, project["secret_key"])
+    key = signing_key(served.house.base.secrets, project["secret_key"])
     good = {"project_id": project["id"], "short_name": "birds", "iat": now, "exp": now + 60}
     cases = {
         "invalid_header": ["", "Bearer", "Bearer a b", "Basic abc", project["secret_key"]],

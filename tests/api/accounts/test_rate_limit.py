@@ -7,6 +7,7 @@ from support.browsers import newcomer
 from support.checks.shows import shows
 from support.wire import exchange
 
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.kernel.requester import Requester
 
 LONG = str(365 * 86400)
@@ -114,7 +115,9 @@ async def test_a_key_and_each_token_have_windows_of_their_own(serve):
     served = await serve(CROWDD_RATELIMIT_KEY_LIMIT="2", CROWDD_RATELIMIT_LIMIT="1", CROWDD_RATELIMIT_WINDOW=LONG)
     ada = await served.person("ada")
     who = Requester(user_id=ada.user_id)
-    tokens = [await served.services.people.api_tokens.create(ada.user_id, n, "read", "", "", who) for n in ("a", "b")]
+    tokens = [
+        await served.house[SigninFeature].api_tokens.create(ada.user_id, n, "read", "", "", who) for n in ("a", "b")
+    ]
     for program in (ada, *(served.client(Authorization=token) for token in tokens)):
         assert await statuses(program, 3) == [200, 200, 429]
 

@@ -4,6 +4,7 @@ import pytest_twisted
 from support.browsers import newcomer, who
 from support.checks.shows import shows
 
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.kernel.requester import network
 
 
@@ -93,8 +94,8 @@ async def test_a_key_is_no_good_once_it_is_replaced(served):
     ada = await served.person("ada")
     assert (await ada.post("/account/ada/resetapikey", json={})).json()["status"] == "success"
     assert await reads_as(ada) is None
-    row = await served.services.accounts.profile(ada.user_id)
-    ada.key = served.services.accounts.api_key(row)
+    row = await served.house[AccountsFeature].accounts.profile(ada.user_id)
+    ada.key = served.house[AccountsFeature].accounts.api_key(row)
     assert await reads_as(ada) == "ada@example.org"
 
 
@@ -179,7 +180,7 @@ async def test_the_last_address_that_is_no_proxy_is_the_client(serve):
         ("10.9.9.9", "10.9.9.9"), ("6.6.6.6, \u00ff", "127.0.0.1"),
     ):  # fmt: skip
         await served.client(**{"X-Forwarded-For": header}).get(f"/api/{project['id']}/newtask")
-        expected.add(f"i:{served.services.secrets.pseudonym(network(client))}")
+        expected.add(f"i:{served.house.base.secrets.pseudonym(network(client))}")
         rows = await served.database.fetch("SELECT actor FROM lease")
         assert {row["actor"] for row in rows} == expected, header
 

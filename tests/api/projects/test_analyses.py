@@ -18,6 +18,7 @@ from crowdd.features.analyses import runner as analysis_runner
 from crowdd.features.analyses.methods import METHODS
 from crowdd.features.projects import projects as projects_of_owners
 from crowdd.features.tasks import changes
+from crowdd.kernel.concurrency import isolated
 from crowdd.kernel.errors import StoppedError
 
 FIELD = {"name": "species", "at": "/species", "type": "label", "choices": ["fox", "owl"]}
@@ -189,13 +190,13 @@ async def test_a_failed_analysis_says_why_and_stops_nothing(served, ledger, monk
         "error"
     ]
     monkeypatch.setattr(analysis_runner, "MAX_SECONDS", -1.0)
-    monkeypatch.setattr(analysis_runner, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(isolated, "_LOOK_SECONDS", 0.0)
     await owner.put(f"/api/project/{project}", json={"info": {"answers": FIELD}})
     assert (await owner.post(at(project), json={"method": "one_coin"})).status == 200
     await finish(served)
     late, _failed = (await owner.get(at(project))).json()
     assert "too much memory or time" in late["error"] and not any(
-        served.services.settings.data.dir.joinpath("analyses").iterdir()
+        served.house.base.settings.data.dir.joinpath("analyses").iterdir()
     )
 
 

@@ -60,7 +60,7 @@ async def test_agreement_is_that_of_the_first_field(answered, served):
     shown = await ada.page(f"/project/birds/tasks/{task}")
     assert shown.json()["agreement"]["share"] == 0.5
     assert (await ada.send_form(AT, {"fields": [FIELD]})).json()["status"] == "success"
-    await result_feature.COMPARE_RESULTS_JOB.work(served.services)
+    await result_feature.COMPARE_RESULTS_JOB.work(served.house)
     agreement = (await ada.page(f"/project/birds/tasks/{task}")).json()["agreement"]
     assert (agreement["share"], agreement["key"], agreement["votes"][0]["value"]) == (1.0, "what/species", "owl")
     [result] = (await ada.get(f"/api/result?project_id={project['id']}")).json()

@@ -12,6 +12,8 @@ from support.checks.shows import shows
 from support.outside.repository import TOKEN, FakeRepository
 from support.servers.queue_runner import worked
 
+from crowdd.features.people.feature import PeopleFeature
+
 API = "/api/deposit/depositions"
 
 
@@ -138,7 +140,7 @@ async def test_what_cannot_be_deposited_is_refused_before_it_begins(serve, repos
     for body in (
         {"url": "http://example.org", "token": TOKEN}, {"url": "https://127.0.0.1:1", "token": TOKEN},
         {"url": f"{repository.url}?x", "token": TOKEN}, {"url": repository.url, "token": " "}, {"url": repository.url},
-        {"url": repository.url, "token": TOKEN, "publish": "yes"}, {"url": repository.url, "token": TOKEN, "more": 1},
+        {"url": repository.url, "token": TOKEN, "publish": "perhaps"}, {"url": repository.url, "token": TOKEN, "more": 1},
     ):  # fmt: skip
         assert (await owner.post(at, json=body)).status == 415, body
     await served.database.execute("UPDATE snapshot SET manifest = manifest || '{\"license\": null}'")
@@ -234,7 +236,7 @@ async def test_the_token_of_a_deleted_account_is_forgotten(serve, repository):
     async def quiet(done: int) -> None:
         """Nobody is told."""
 
-    await served.services.people.account_deletion.carry_out(eve.user_id, quiet)
+    await served.house[PeopleFeature].account_deletion.carry_out(eve.user_id, quiet)
     (row,) = await served.database.fetch("SELECT user_id, token_encrypted FROM deposit")
     assert row == {"user_id": None, "token_encrypted": None}
     await worked(served)

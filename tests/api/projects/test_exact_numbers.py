@@ -19,6 +19,8 @@ from support.importing import AT, brought, looked_at
 from support.workbooks import table, xlsx
 
 from crowdd.features.gallery import folder_export, folder_import, folders
+from crowdd.features.gallery.feature import GalleryFeature
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.kernel.requester import SYSTEM
 
 NUMBERS = [
@@ -116,11 +118,13 @@ async def test_a_number_is_what_came_in_whichever_way_it_leaves(served, tmp_path
                 packed = archive.read(archive.namelist()[0])
         rows = exact(packed) if name == "json" else [*csv.DictReader(io.StringIO(packed.decode("utf-8-sig")))]
         assert equal([exact(row["info"])["n"] if name == "csv" else row["info"]["n"] for row in rows])
-    row = await served.services.projects.page("birds", SYSTEM)
-    await folder_export.unload(served.services, row, tmp_path / "birds", lambda done: None)
+    row = await served.house[ProjectsFeature].projects.page("birds", SYSTEM)
+    await folder_export.unload(served.house[GalleryFeature].unloading, row, tmp_path / "birds", lambda done: None)
     about = tmp_path / "birds" / "project.json"
     about.write_text(json.dumps({**json.loads(about.read_text()), "name": "Fish", "short_name": "fish"}))
-    done = await folder_import.load(served.services, folders.read_folder(tmp_path / "birds"), owner="owner")
+    done = await folder_import.load(
+        served.house[GalleryFeature].loading, folders.read_folder(tmp_path / "birds"), owner="owner"
+    )
     again = exact((await owner.get(f"/api/task?project_id={done.id}&limit=100")).body)
     assert equal([task["info"]["n"] for task in again])
 

@@ -27,8 +27,10 @@ from twisted.web.http_headers import Headers
 from crowdd.features.exports import data_files, formats, table_statements
 from crowdd.features.exports import spools as kept_spools
 from crowdd.features.exports.column_statements import Column
+from crowdd.features.exports.feature import ExportsFeature
 from crowdd.features.exports.formats import FORMATS, KINDS, Options, type_of
 from crowdd.features.exports.spools import KEPT_SECONDS, KeptSpools, Spool, Spools
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.http.edge import response_writer
 from crowdd.kernel.requester import SYSTEM
 
@@ -155,7 +157,7 @@ async def test_times_are_the_same_moments_in_every_format(served):
         lines = (await exported(owner, project, query)).text.splitlines()
         assert [json.loads(line)["finish_time"] for line in lines] == times
     table = csv.DictReader(io.StringIO((await exported(owner, project, "format=csv")).text, newline=""))
-    assert [row["finish_time"] for row in table] == times
+    assert [row["finish_time"] for row in table] == [f"{time}Z" for time in times]
 
 
 @shows("export-dictionary")
@@ -274,7 +276,16 @@ async def test_keys_and_types_are_those_of_all_rows_however_few_are_looked_at_to
 
 @shows("export-early")
 @pytest.mark.parametrize(
-    "query", ["format=ndjson&info=columns", "format=json&info=both", "format=csv&bom=1", "format=parquet"]
+    "query",
+    [
+        "format=ndjson&info=columns",
+        "format=json&info=both",
+        "format=csv&bom=1",
+        "format=csv&info=wide&task=columns",
+        "format=parquet",
+        "format=xlsx",
+        "type=workbook&format=xlsx&task=columns",
+    ],
 )
 @pytest_twisted.ensureDeferred
 async def test_a_file_begins_before_its_columns_are_known(served, monkeypatch, query):
@@ -409,10 +420,10 @@ def test_kept_files_are_few_and_go_after_a_while(tmp_path, monkeypatch):
 @pytest_twisted.ensureDeferred
 async def test_text_is_compressed_on_its_way_for_clients_that_take_it(served):
     _owner, project = await answered(served, [{"n": n} for n in range(3)])
-    row = await served.services.projects.page(project["short_name"], SYSTEM)
-    file = served.services.exports.file(SYSTEM, row, "task", "csv", Options())
+    row = await served.house[ProjectsFeature].projects.page(project["short_name"], SYSTEM)
+    file = served.house[ExportsFeature].exports.file(SYSTEM, row, "task", "csv", Options())
     parts: list[bytes] = []
-    await served.services.exports.write(file, lambda part, rows: parts.append(part))
+    await served.house[ExportsFeature].exports.write(file, lambda part, rows: parts.append(part))
     answer = await plain(served, served.client(), project, "type=task&format=csv", **{"Accept-Encoding": "gzip"})
     assert answer.header("content-encoding") == "gzip" and answer.header("etag").endswith('-gzip"')
     assert gzip.decompress(answer.body).count(b"\r\n") == b"".join(parts).count(b"\r\n") == 4

@@ -17,6 +17,8 @@ from twisted.internet.protocol import Protocol
 from twisted.web.client import Agent
 from twisted.web.http_headers import Headers
 
+from crowdd.features.exports.feature import ExportsFeature
+
 KINDS = ("task_run", "task", "result")
 
 
@@ -187,11 +189,11 @@ async def test_a_cursor_that_cannot_be_continued_is_gone(served, beside):
     assert await status("task_run", f"{name}-{int(place) + 10_000}") == 410  # ahead of everything
     # Deletions are forgotten.
     assert (await owner.delete(f"/api/taskrun/{run}")).status == 204
-    services = served.services
-    assert await services.exports.forget_deletions() == 0
+    house = served.house
+    assert await house[ExportsFeature].exports.forget_deletions() == 0
     beside.run("UPDATE tombstone SET at = at - interval '91 days'")
     beside.connection.commit()
-    assert await services.exports.forget_deletions() > 0
+    assert await house[ExportsFeature].exports.forget_deletions() > 0
     assert await status("task_run") == 410
     again = Copy("task_run")
     assert await pull(owner, project, again) == [] and again.rows == {}

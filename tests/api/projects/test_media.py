@@ -24,7 +24,7 @@ async def test_a_file_comes_with_a_helping_material_and_goes_with_it(served):
     made = await owner.post("/api/helpingmaterial", **multipart({"project_id": project["id"], "info": '{"a": 1}'}))
     assert made.status == 200, made.body
     material = made.json()
-    path = material["media_url"].removeprefix(served.services.settings.base_url)
+    path = material["media_url"].removeprefix(served.house.base.settings.base_url)
     assert path.endswith(".png") and "evil" not in path
     assert material["info"] == {"a": 1, "container": f"project-{project['id']}", "file_name": path.rpartition("/")[2]}
     file = await served.client().get(path)
@@ -42,7 +42,7 @@ async def test_a_new_file_takes_the_place_of_the_old_one(served):
     first = (await owner.post("/api/helpingmaterial", **multipart({"project_id": project["id"]}))).json()
     second = (await owner.put(f"/api/helpingmaterial/{first['id']}", **multipart({}, b"GIF89a" + b"\x00" * 9))).json()
     assert second["media_url"] != first["media_url"] and second["media_url"].endswith(".gif")
-    base = served.services.settings.base_url
+    base = served.house.base.settings.base_url
     assert (await owner.get(first["media_url"].removeprefix(base))).status == 404
     assert (await owner.get(second["media_url"].removeprefix(base))).status == 200
 
@@ -57,7 +57,7 @@ async def test_what_a_browser_might_run_is_only_offered_as_a_download(served):
         b"<!doctype html><script>1</script>",
     ):
         made = await owner.post("/api/helpingmaterial", **multipart({"project_id": project["id"]}, content, "x.svg"))
-        file = await served.client().get(made.json()["media_url"].removeprefix(served.services.settings.base_url))
+        file = await served.client().get(made.json()["media_url"].removeprefix(served.house.base.settings.base_url))
         assert file.header("content-type") == "application/octet-stream"
         assert file.header("content-disposition") == "attachment"
 
@@ -71,7 +71,7 @@ async def test_a_refused_file_leaves_nothing_behind(served):
     assert (await stranger.post("/api/helpingmaterial", **multipart(fields))).status == 404  # a draft
     assert (await owner.post("/api/helpingmaterial", **multipart({**fields, "nonsense": "1"}))).status == 415
     assert (await owner.post("/api/helpingmaterial", **multipart({**fields, "priority": "high"}))).status == 415
-    assert not [path for path in served.services.uploads.folder.rglob("*") if path.is_file()]
+    assert not [path for path in served.house.base.uploads.folder.rglob("*") if path.is_file()]
 
 
 @shows("blogpost-who")

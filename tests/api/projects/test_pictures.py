@@ -18,7 +18,7 @@ PICTURES = ("/uploads/project-1/a.png", "https://other.example/a.png?size=3", ""
 async def test_project_takes_pictures_and_no_other_address_of_ours(served):
     owner = await served.person("owner")
     project = await served.project(owner)
-    base = served.services.settings.base_url
+    base = served.house.base.settings.base_url
     for address in (*ACTS, f"{base}/admin/users/add/7", f"{base}/uploads/a/b?x"):
         refused = await owner.put(f"/api/project/{project['id']}", json={"info": {"thumbnail_url": address}})
         assert (refused.status, refused.json()["exception_cls"]) == (415, "ValueError"), address

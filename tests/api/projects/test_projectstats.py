@@ -8,6 +8,8 @@ import pytest_twisted
 from support.browsers import lock
 from support.checks.shows import shows
 
+from crowdd.features.statistics.feature import StatisticsFeature
+
 RECORD = {
     "id", "project_id", "n_tasks", "n_task_runs", "n_results", "n_volunteers", "n_completed_tasks", "overall_progress",
     "average_time", "n_blogposts", "last_activity", "info", "link", "links",
@@ -48,7 +50,7 @@ async def test_a_record_has_the_figures_and_without_full_an_empty_info(served):
     assert figures == (await served.client().get(f"/api/projectstats/{project['id']}")).json()
     assert (figures["n_task_runs"], figures["n_volunteers"], figures["n_completed_tasks"]) == (3, 3, 1)
     assert (figures["overall_progress"], figures["n_results"], figures["last_activity"]) == (75, 0, run["finish_time"])
-    base = served.services.settings.base_url
+    base = served.house.base.settings.base_url
     assert figures["link"] == f"<link rel='self' title='projectstats' href='{base}/api/projectstats/{project['id']}'/>"
     assert figures["links"] == [f"<link rel='parent' title='project' href='{base}/api/project/{project['id']}'/>"]
 
@@ -109,14 +111,14 @@ async def test_two_weeks_end_without_a_job_and_with_one(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=9, published=True)
     await answer(owner, project)
-    await served.services.statistics.fold()
+    await served.house[StatisticsFeature].statistics.fold()
     await later(served, 13)
     await answer(await served.person("ada"), project)
     users = [(await record(owner, project))["info"]["users_stats"]]
     await later(served, 1)
     for _ in range(2):
         users.append((await record(owner, project))["info"]["users_stats"])
-        await served.services.statistics.fold()
+        await served.house[StatisticsFeature].statistics.fold()
     assert [one["n_auth"] for one in users] == [2, 1, 1]
     assert [[top["name"] for top in one["auth"]["top5"]] for one in users] == [["owner", "ada"], ["ada"], ["ada"]]
 
@@ -202,7 +204,7 @@ async def test_figures_of_the_site(served):
         await answer(who, project)
     for folded in (False, True):
         if folded:
-            await served.services.statistics.fold()
+            await served.house[StatisticsFeature].statistics.fold()
         figures = (await nobody.get("/api/globalstats")).json()
         assert figures == {
             "n_projects": 1, "n_users": 2, "n_tasks": 8, "n_task_runs": 2, "n_pending_tasks": 6, "n_results": 0,

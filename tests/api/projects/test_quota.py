@@ -113,7 +113,7 @@ async def test_files_count_and_a_refused_one_leaves_nothing(serve):
     assert first.status == 200
     assert (await usage(ada))["bytes"] > before + len(PNG)
     assert refused(await upload())
-    folder = served.services.uploads.folder / f"project-{project['id']}"
+    folder = served.house.base.uploads.folder / f"project-{project['id']}"
     assert len(list(folder.iterdir())) == 1
     await ada.delete(f"/api/helpingmaterial/{first.json()['id']}")
     assert (await usage(ada))["bytes"] == before

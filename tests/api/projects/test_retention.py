@@ -4,6 +4,7 @@ import pytest_twisted
 from support.checks.shows import shows
 
 from crowdd.features.operations import statements as operation_statements
+from crowdd.features.operations.feature import OperationsFeature
 
 DAY = 86400
 
@@ -39,7 +40,7 @@ async def test_personal_data_goes_when_its_days_are_over_and_not_before(serve):
     remaining = []
     for days in (29, 31, 61, 91):
         await served.database.execute("UPDATE clock_shift SET ahead = make_interval(days => %(d)s)", {"d": days})
-        await served.services.retention.sweep()
+        await served.house[OperationsFeature].retention.sweep()
         remaining.append(await kept(served))
     whole, nobody = [[ada]] * 4, [[]] * 4
     assert remaining == [(4, whole, True), (0, whole, True), (0, nobody, True), (0, nobody, False)]
@@ -52,9 +53,9 @@ async def test_a_sweep_goes_on_where_it_stopped(served, monkeypatch):
     monkeypatch.setattr(operation_statements, "BITE", 3)
     assert await operation_statements.forget_addresses(served.database, 365) == 3
     assert (await kept(served))[0] == 1
-    assert (await served.services.retention.sweep())["answers"] == 5
+    assert (await served.house[OperationsFeature].retention.sweep())["answers"] == 5
     assert (await kept(served))[:2] == (0, [[]] * 4)
-    assert (await served.services.retention.sweep())["answers"] == 0
+    assert (await served.house[OperationsFeature].retention.sweep())["answers"] == 0
 
 
 @pytest_twisted.ensureDeferred
@@ -64,5 +65,5 @@ async def test_with_zero_days_everything_is_kept(serve):
     )
     ada = await setting(served)
     await served.database.execute("UPDATE clock_shift SET ahead = '40000 days'")
-    await served.services.retention.sweep()
+    await served.house[OperationsFeature].retention.sweep()
     assert await kept(served) == (4, [[ada]] * 4, True)

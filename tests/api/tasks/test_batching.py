@@ -13,6 +13,7 @@ from twisted.internet.task import deferLater
 
 from crowdd.core import base
 from crowdd.database import connector
+from crowdd.features.tasks.feature import TasksFeature
 from crowdd.kernel.errors import UnavailableError
 
 CROWD = 16
@@ -168,13 +169,13 @@ async def test_a_connection_lost_at_commit_is_not_the_volunteers_trouble(served,
     project = await served.project(owner, tasks=3, published=True, n_answers=2)
     tasks = [answer.json() for answer in await together(*(who.get(newtask(project)) for who in people))]
     early = await people[0].post("/api/taskrun", json=run_of(project, tasks[0], "early"))
-    served.services.contributions._db = Losing(served.database, stored=stored)
+    served.house[TasksFeature].contributions._db = Losing(served.database, stored=stored)
     work = [
         who.post("/api/taskrun", json=run_of(project, t, n))
         for n, (who, t) in enumerate(zip(people, tasks, strict=True))
     ]
     second, *others = await together(*work)
-    assert served.services.contributions._db.lost == 1
+    assert served.house[TasksFeature].contributions._db.lost == 1
     assert (early.status, second.status, second.json()["error_code"]) == (200, 403, "duplicate")
     for n, (who, answer) in enumerate(zip(people[1:], others, strict=True), 1):
         run = answer.json()

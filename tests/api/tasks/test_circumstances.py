@@ -65,7 +65,7 @@ async def test_a_setting_keeps_none_of_it(serve: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([], "is not an object"),
+        ([], "must be an object"),
         ({"browser": "x"}, "has the unknown key 'browser'"),
         ({"language": "x" * 40}, "has no language tag in `language`"),
         ({"media": {"a": 1}}, "has a value in `media` that is not an address"),

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from support.browsers import signed_in
 from support.checks.shows import shows
 from support.until import until
+
+from crowdd.features.operations import statements as operations_statements
 
 FIELDS = [
     {"name": "line", "at": "/line", "type": "text"},
@@ -82,6 +85,8 @@ async def test_a_result_is_compared_soon_after_the_task_is_complete(served: Any)
         "alpha": pytest.approx(1 - (4 / 6) / (16 / 30)),
         "tasks": 2,
         "answers": 6,
+        "pending": False,
+        "failure": None,
     }
     html = await owner.get(at, headers={"Accept": "text/html"})
     for shown in ("the <mark>old</mark> barn &lt;b&gt;", "Not reliable", "1 box", "data-marks"):
@@ -92,6 +97,57 @@ async def test_a_result_is_compared_soon_after_the_task_is_complete(served: Any)
     assert (await served.client().get("/api/project/999/agreement")).status == 404
     await owner.put(f"/api/project/{project['id']}", json={"zip_download": False})
     assert (await served.client().get(f"/api/project/{project['id']}/agreement")).status in (401, 403)
+
+
+@shows("page-results-compare")
+@pytest_twisted.ensureDeferred
+async def test_owners_see_what_could_not_be_compared_and_have_it_tried_again(served: Any) -> None:
+    owner, project = await answered(served)
+    at = f"/project/{project['short_name']}"
+    browser = await signed_in(served, "owner")
+    html = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
+    due = "SELECT 1 FROM comparison_due UNION ALL SELECT 1 FROM alpha_due UNION ALL SELECT 1 FROM agreement_due"
+
+    async def compared() -> bool:
+        return not await served.database.fetch(due)
+
+    await until(compared)
+    # As it is where the process had neither time nor memory.
+    await served.database.execute(
+        "INSERT INTO comparison_due (project_id, task_id, result_id, fresh, failure, tries) SELECT project_id, task_id, id, false,"
+        " 'answer field 1 (text): took too much memory', 3 FROM result WHERE task_id = %(t)s AND last_version",
+        {"t": project["tasks"][0]},
+    )
+    await served.database.execute(
+        "UPDATE result SET consensus = NULL, consensus_hash = NULL, n_compared = NULL WHERE task_id = %(t)s",
+        {"t": project["tasks"][0]},
+    )
+    await served.database.execute(
+        "UPDATE alpha_expected SET expected = NULL, answers = 0, failure = 'no time', tries = 3 WHERE field = 1"
+    )
+    text = (await browser.get(f"{at}/results", headers=html)).text
+    for words in ("The answers to 1 task could not be compared.", "took too much memory", "Could not be compared"):
+        assert words in text, words
+    assert "The agreement beyond chance of 1 question could not be computed." in text and "no time" in text
+    assert "This is tried again by itself." not in text and "Not known: all answers are the same" not in text
+    assert "2 comparisons of answers failed." in (await browser.get(f"{at}/", headers=html)).text
+    line = (await owner.get(f"/api/project/{project['id']}/agreement")).json()[0]
+    assert (line["alpha"], line["pending"], line["failure"]) == (None, False, "no time")
+    health = await operations_statements.read_db_health(served.database)
+    assert health["comparisons_failed"] == 2
+    assert health["comparison_failure"] == f"project {project['short_name']}, agreement at answer field 1: no time"
+    stranger = await served.person("stranger")
+    assert "could not be compared" not in (await stranger.get(f"{at}/results", headers=html)).text
+    assert (await stranger.post(f"{at}/results/compare")).status == 403
+    again = await browser.send_form(f"{at}/results/compare", {}, f"{at}/results")
+    assert (again.json()["status"], again.json()["n_comparisons"]) == ("success", 2)
+    await until(compared)
+    text = (await browser.get(f"{at}/results", headers=html)).text
+    assert "could not be compared" not in text and "comparisons of answers" not in text
+    first = (await owner.get(f"/api/result?task_id={project['tasks'][0]}")).json()[0]
+    assert first["consensus"]["line"]["value"] == "the old barn"
+    line = (await owner.get(f"/api/project/{project['id']}/agreement")).json()[0]
+    assert line["alpha"] is not None and line["failure"] is None
 
 
 @pytest_twisted.ensureDeferred

@@ -7,6 +7,8 @@ from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import deferToThread
 
+from crowdd.sched.feature import Scheduling
+
 
 async def answered(volunteer, project):
     """The task that a volunteer was handed and answered."""
@@ -122,7 +124,7 @@ async def test_what_a_put_says_is_what_the_result_says(served):
             assert (await ada.put(f"/api/taskrun/{run['id']}", json={"info": {"answer": "dog"}})).status == 200
     (result,) = (await owner.get("/api/result")).json()
     assert result["consensus"]["seen"]["value"] == "dog" and result["consensus"]["seen"]["agreement"] == 1
-    assert [each.sentence() async for each in served.services.checking.run()] == []
+    assert [each.sentence() async for each in served.house[Scheduling].checking.run()] == []
 
 
 @shows("volunteer-barred", "taskrun-put")

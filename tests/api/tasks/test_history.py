@@ -13,6 +13,7 @@ from support.checks.shows import shows
 
 from crowdd.core.records.history import History
 from crowdd.features.people import personal_data_statements
+from crowdd.features.people.feature import PeopleFeature
 
 KINDS = ("task", "taskrun", "result", "projectstats")
 
@@ -87,6 +88,26 @@ async def test_a_correction_leaves_what_was_said_before(served):
     assert (await owner.get(at(f"/api/result/{other['id']}", before))).status == 404
 
 
+@shows("list-at")
+@pytest_twisted.ensureDeferred
+async def test_deleted_answers_keep_the_codes_of_their_volunteers(served):
+    owner, ada, project = await begun(served)
+    await owner.put(f"/api/task/{project['tasks'][0]}", json={"n_answers": 3})
+    runs = [
+        await answer(who, project, project["tasks"][0], "fox")
+        for who in (ada, served.client(), await served.person("bob"))
+    ]
+    runs.append(await answer(ada, project, project["tasks"][1], "owl"))
+    path, time = f"/api/taskrun?project_id={project['id']}", await after(served)
+    before = [row["volunteer"] for row in (await owner.get(path)).json()]
+    assert len({*before}) == 3 and None not in before
+    for run in runs[1:]:
+        assert (await owner.delete(f"/api/taskrun/{run}")).status == 204
+    assert [row["volunteer"] for row in await then(owner, path, time)] == before
+    figures = await then(owner, f"/api/projectstats/{project['id']}", time)
+    assert (figures["n_task_runs"], figures["n_volunteers"]) == (4, 3)
+
+
 @shows("list-at", "history-people")
 @pytest_twisted.ensureDeferred
 async def test_nothing_that_is_kept_says_who_it_was(served):
@@ -98,6 +119,7 @@ async def test_nothing_that_is_kept_says_who_it_was(served):
     times = [await after(served)]
     assert (await ada.post(f"/api/task/{first}/correct", json={"info": "my other secret"})).status == 200
     times.append(await after(served))
+    code = (await owner.get(f"/api/taskrun/{spam}")).json()["volunteer"]
     assert (await ada.delete(f"/api/taskrun/{mine}")).status == 204
     assert (await owner.delete(f"/api/taskrun/{spam}")).status == 204
     await owner.post(f"/api/task/{second}/retire", json={"reason": "retired"})
@@ -106,7 +128,9 @@ async def test_nothing_that_is_kept_says_who_it_was(served):
         withdrawn, deleted = await then(owner, f"/api/taskrun?task_id={first}", time)
         assert (withdrawn["id"], withdrawn["info"], deleted["id"], deleted["info"]) == (mine, None, spam, "spam")
         for row in (withdrawn, deleted):
-            assert {row[name] for name in ("user_id", "user_ip", "external_uid", "volunteer")} == {None}
+            assert {row[name] for name in ("user_id", "user_ip", "external_uid")} == {None}
+        assert withdrawn["volunteer"] is None and deleted["volunteer"] == code
+        assert (await then(owner, f"/api/projectstats/{project['id']}", time))["n_volunteers"] == 1
     (summary,) = await served.database.fetch(
         "SELECT string_agg(past_row::text, '') AS text, array_agg(DISTINCT kind ORDER BY kind) AS kinds,"
         ' array_agg(DISTINCT k) AS keys FROM past_row, jsonb_object_keys("row") k'
@@ -219,7 +243,7 @@ async def test_times_are_read_as_filters_read_them(served):
 async def test_versions_are_kept_as_long_as_the_setting_says(serve):
     served = await serve(CROWDD_HISTORY_DAYS="30")
     owner, _, project = await begun(served)
-    task, history = project["tasks"][0], served.services.history
+    task, history = project["tasks"][0], served.house.base.history
     early = await after(served)
     await owner.put(f"/api/task/{task}", json={"info": {"n": "other"}})
     await after(served, "29 days")
@@ -235,8 +259,8 @@ async def test_versions_are_kept_as_long_as_the_setting_says(serve):
 
 def with_days(served: Any, days: int) -> Any:
     """The history of the same server with another setting."""
-    services = served.services
-    return History(services.db, services.records, services.slow_reads, days)
+    house = served.house
+    return History(house.base.db, house.base.records, house.base.shared.slow_reads, days)
 
 
 @shows("history-kept")
@@ -246,7 +270,7 @@ async def test_with_zero_days_nothing_is_kept_and_all_begins_anew_with_more(serv
     owner, _, project = await begun(served)
     task = project["tasks"][0]
     await owner.put(f"/api/task/{task}", json={"info": {"n": "other"}})
-    assert await served.services.history.sweep() == 1
+    assert await served.house.base.history.sweep() == 1
     await owner.put(f"/api/task/{task}", json={"info": {"n": "third"}})
     assert await served.database.fetch("SELECT FROM past_row") == []
     time = await after(served)
@@ -348,7 +372,7 @@ async def test_the_deletion_of_an_account_leaves_nothing_in_what_is_kept(served)
     async def told(_done: int) -> None:
         pass
 
-    assert await served.services.people.account_deletion.carry_out(ada.user_id, told) == 1
+    assert await served.house[PeopleFeature].account_deletion.carry_out(ada.user_id, told) == 1
     rows = await then(owner, path, time)
     assert [(row["id"], row["info"], row["user_id"]) for row in rows] == [
         (row["id"], row["info"], None) for row in before
@@ -358,6 +382,7 @@ async def test_the_deletion_of_an_account_leaves_nothing_in_what_is_kept(served)
         'SELECT kind, array_agg(DISTINCT k) AS keys FROM past_row, jsonb_object_keys("row") k GROUP BY 1'
     )
     people = {"user_id", "user_ip", "external_uid", "actor", "volunteer", "decided_by", "class", "aside"}
+    # The code of a volunteer, who has gone, went with them.
     assert {row["kind"] for row in past_rows} == {"task", "task_ledger", "task_run", "result"}
     assert not people & {key for row in past_rows for key in row["keys"]}
     assert await personal_data_statements.rows(served.database, "earlier_answers", ada.user_id, 0) == []

@@ -19,7 +19,7 @@ LISTS = {
     "older result": "/api/result?project_id={id}&limit=100&last_version=false",
     "figures": "/api/projectstats?project_id={id}",
 }
-WHO = ("user_id", "user_ip", "external_uid", "volunteer")
+WHO = ("user_id", "user_ip", "external_uid")
 Copy = dict[str, Any]
 
 
@@ -135,9 +135,12 @@ class World:
 
 
 def without_who(copy: Copy, gone: set[int], withdrawn: set[int]) -> Copy:
-    """A copy without what is not kept: who gave answers that were deleted since, and what withdrawn ones said."""
+    """A copy without what is not kept: who gave answers that were deleted since, and what withdrawn ones said.
+
+    The code of a volunteer is kept, unless the volunteer has withdrawn the answer.
+    """
     runs = [{**run, **dict.fromkeys(WHO)} if run["id"] in gone else run for run in copy["taskrun"]]
-    runs = [{**run, "info": None} if run["id"] in withdrawn else run for run in runs]
+    runs = [{**run, "info": None, "volunteer": None} if run["id"] in withdrawn else run for run in runs]
     known = {run["volunteer"] for run in runs} - {None}
     figures = [{**row, "n_volunteers": len(known)} for row in copy["figures"]]
     tasks = [{**task, "retired_by": None} for task in copy["task"]]

@@ -7,6 +7,8 @@ from support.browsers import JSON, lock, newcomer
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.features.tasks.feature import TasksFeature
+
 
 def newtask(project, query=""):
     return f"/api/{project['id']}/newtask{query}"
@@ -294,10 +296,10 @@ async def test_why_a_task_was_skipped_is_counted_and_nobody_named(served, dsn):
     await ada.post(f"/api/task/{first}/renew", json={})
     await hold(ada)  # who skips it again is not counted again, whatever the reason
     assert (await skip(ada, first, reason="unsure")).json() == {"released": True}
-    assert await served.services.leases.skips(project["id"], first) == {"broken": 2}
-    assert await served.services.leases.skips(project["id"], second) == {}
+    assert await served.house[TasksFeature].leases.skips(project["id"], first) == {"broken": 2}
+    assert await served.house[TasksFeature].leases.skips(project["id"], second) == {}
     page = f"/project/{project['short_name']}/tasks/{first}"
     shown, hidden = [(await who.get(page, headers={"Accept": "text/html"})).text for who in (owner, ada)]
     assert "It is broken or does not load" in shown and "It is broken or does not load" not in hidden
     assert (await owner.delete(f"/api/task/{first}")).status == 204
-    assert await served.services.leases.skips(project["id"], first) == {}
+    assert await served.house[TasksFeature].leases.skips(project["id"], first) == {}

@@ -12,9 +12,12 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
+from crowdd.features.results.feature import ResultsFeature
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.http.edge.headers import etag
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.result import RESULT
+from crowdd.sched.feature import Scheduling
 
 
 @attrs.frozen
@@ -146,7 +149,7 @@ async def test_a_draft_hides_its_results(stage, served):
 async def test_a_token_writes_as_far_as_its_scope_goes(stage, served):
     other, (row,) = await completed(served, stage.owner, "wasps", 1)
     user_id = stage.owner.user_id
-    make, who = served.services.people.api_tokens.create, Requester(user_id=user_id)
+    make, who = served.house[SigninFeature].api_tokens.create, Requester(user_id=user_id)
     one = served.client(Authorization=await make(user_id, "one", "project", "wasps", "", who))
     read = served.client(Authorization=await make(user_id, "read", "read", "", "", who))
     mine = [{"id": row["id"], "info": 1}]
@@ -181,11 +184,11 @@ async def test_the_same_array_again_writes_nothing(stage, served):
         "SELECT (SELECT count(*) FROM stat_delta) AS deltas, array_agg(xmin::text ORDER BY id) AS written FROM result"
     )
     assert (await stage.owner.put("/api/result", json=stage.bodies())).status == 200
-    before = await served.services.db.fetch(looked_at)
+    before = await served.house.base.db.fetch(looked_at)
     assert (await stage.owner.put("/api/result", json=stage.bodies())).status == 200
-    assert await served.services.db.fetch(looked_at) == before
+    assert await served.house.base.db.fetch(looked_at) == before
     assert (await stage.owner.put("/api/result", json=stage.bodies("other"))).status == 200
-    assert await served.services.db.fetch(looked_at) != before
+    assert await served.house.base.db.fetch(looked_at) != before
 
 
 @attrs.define
@@ -220,7 +223,9 @@ async def test_many_rows_take_as_many_statements_as_one(stage, served):
     for sent in (stage.bodies("a")[:1], stage.bodies("b"), stage.rows):
         counting = Counting(served.database)
         who = Requester(user_id=stage.owner.user_id)
-        await served.services.with_database(counting).results.fill(who, [{**one, "info": "c"} for one in sent])
+        await served.house.with_database(counting)[ResultsFeature].results.fill(
+            who, [{**one, "info": "c"} for one in sent]
+        )
         counts.append(counting.count)
     assert counts[0] == counts[1] == counts[2] - 1 <= 10
 
@@ -301,7 +306,7 @@ async def test_a_task_that_is_deleted_meanwhile_refuses_the_array(stage, served)
 @pytest_twisted.ensureDeferred
 async def test_what_only_the_database_refuses_is_traced_to_its_element(stage, served):
     check = "CHECK (CASE WHEN info->>'n' IS NULL THEN true ELSE 1 / (info->>'n')::int >= 0 END) NOT VALID"
-    await served.services.db.execute(f"ALTER TABLE result ADD {check}")
+    await served.house.base.db.execute(f"ALTER TABLE result ADD {check}")
     sent = stage.bodies({"n": 1})
     sent[2]["info"] = {"n": 0}
     told(await stage.owner.put("/api/result", json=sent), 415, "invalid_value", 2)
@@ -318,4 +323,4 @@ async def test_the_answers_that_results_name_together_are_limited(stage, monkeyp
 @pytest_twisted.ensureDeferred
 async def test_counters_of_results_and_bytes_are_those_of_single_puts(stage, served):
     assert (await stage.owner.put("/api/result", json=stage.bodies({"label": "owl"}))).status == 200
-    assert [difference async for difference in served.services.checking.run()] == []
+    assert [difference async for difference in served.house[Scheduling].checking.run()] == []

@@ -13,6 +13,7 @@ from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.features.tasks import barring
+from crowdd.features.tasks.feature import TasksFeature
 from crowdd.http.auth.cookies import VOLUNTEER, YEAR
 from crowdd.kernel.requester import Requester, network
 
@@ -67,7 +68,7 @@ async def test_thirty_cookies_on_one_address_make_one_counted_answer(serve, ledg
     task_ids = [await asked(jar, project) for jar in jars]
     assert task_ids == [task] + [None] * 29
     for jar in jars:
-        await served.services.contributions.hold(await who(served, jar), project["id"], task)
+        await served.house[TasksFeature].contributions.hold(await who(served, jar), project["id"], task)
         await answer(jar, project, task)
     rows = ledger.rows("SELECT counted, user_ip FROM task_run")
     assert len(rows) == 30 and len({row["user_ip"] for row in rows}) == 1
@@ -77,7 +78,7 @@ async def test_thirty_cookies_on_one_address_make_one_counted_answer(serve, ledg
 async def who(served: Any, client: Any) -> Any:
     """The requester that a browser is, as the page of a task would hold it."""
     name = client.cookies[VOLUNTEER].partition("~")[0]
-    place = served.services.secrets.pseudonym(network(client.headers["X-Forwarded-For"]))
+    place = served.house.base.secrets.pseudonym(network(client.headers["X-Forwarded-For"]))
     return Requester(volunteer=name, network=place)
 
 
@@ -147,7 +148,7 @@ async def test_owner_raises_the_limit_for_a_class_room(serve, ledger):
     (task,) = project["tasks"]
     pupils = [await browser(served) for _ in range(3)]
     await contribute(pupils[0], project)
-    await served.services.contributions.hold(await who(served, pupils[1]), project["id"], task)
+    await served.house[TasksFeature].contributions.hold(await who(served, pupils[1]), project["id"], task)
     await answer(pupils[1], project, task)
     assert ledger.ledger(task)["answers"] == 1
     path, info = f"/api/project/{project['id']}", {"task_presenter": "<p>?</p>"}
@@ -183,9 +184,9 @@ async def test_the_rule_of_the_site_holds_for_projects_that_say_nothing(serve, l
 async def test_volunteer_cookie_says_when_and_where_it_was_given(serve):
     served = await serve(**RULE)
     client = await browser(served, "192.0.2.77")
-    _name, issued_at, place = served.services.secrets.verify(VOLUNTEER, client.cookies[VOLUNTEER]).split("~")
+    _name, issued_at, place = served.house.base.secrets.verify(VOLUNTEER, client.cookies[VOLUNTEER]).split("~")
     assert issued_at.isdigit()
-    assert place == served.services.secrets.pseudonym("192.0.2.77")
+    assert place == served.house.base.secrets.pseudonym("192.0.2.77")
 
 
 @shows("caller-cookie")
@@ -209,7 +210,7 @@ async def test_volunteer_cookie_ends_after_a_year(serve, ledger, age, known):
     now = served.server._reactor.seconds()
     text = "anna" if age is None else f"anna~{int(now - age)}~10.0.0.1"
     client = at(served, "192.0.2.1")
-    client.cookies[VOLUNTEER] = served.services.secrets.sign(VOLUNTEER, text)
+    client.cookies[VOLUNTEER] = served.house.base.secrets.sign(VOLUNTEER, text)
     await asked(client, project)
     assert (ledger.value("SELECT actor FROM lease") == "c:anna") is known
 
@@ -387,9 +388,10 @@ async def test_owner_bars_and_lets_in_again_on_the_page(serve, ledger):
     assert (await owner.send_form(f"{page}/unbar/{one['id']}", {}, token_from=page)).status == 200
     shown = (await owner.page(f"{page}?volunteer={one['volunteer']}")).json()
     assert shown["barred"] == [] and shown["form"]["volunteer"] == one["volunteer"]
-    for pseudonym in ("nobody", ""):
+    unknown, empty = "This project has no answers from volunteer nobody.", "Please fill this in."
+    for pseudonym, words in (("nobody", unknown), ("", empty)):
         refused = (await owner.send_form(f"{page}/bar", {"volunteer": pseudonym}, token_from=page)).json()
-        assert refused["form"]["errors"].keys() == {"volunteer"}, pseudonym
+        assert refused["form"]["errors"] == {"volunteer": [words]}
     response = await owner.send_form(f"{page}/bar", {"volunteer": one["volunteer"]}, token_from=page)
     assert response.json()["status"] == "success"
     assert (await spammer.get(f"/api/{project['id']}/newtask")).status == 403

@@ -8,6 +8,9 @@ from support.checks.shows import shows
 from twisted.internet.defer import DeferredList, ensureDeferred
 
 from crowdd.features.people import personal_data_statements
+from crowdd.features.signin.feature import SigninFeature
+from crowdd.features.statistics.feature import StatisticsFeature
+from crowdd.features.tasks.feature import TasksFeature
 from crowdd.kernel.requester import Requester
 from crowdd.sched import event_statements
 
@@ -96,9 +99,9 @@ async def test_an_address_has_another_pseudonym_in_each_project_and_owners_read_
 @pytest_twisted.ensureDeferred
 async def test_the_pseudonym_of_an_address_is_replaced_each_year(served):
     owner, (birds,) = await setting(served, n_answers=1)
-    anonymous, seconds = served.client(), served.services.seconds
+    anonymous, seconds = served.client(), served.house.base.shared.seconds
     await answer(anonymous, birds)
-    served.services.contributions._seconds = lambda: seconds() + 366 * 86400
+    served.house[TasksFeature].contributions._seconds = lambda: seconds() + 366 * 86400
     await answer(anonymous, birds)
     one, two = [run["user_ip"] for run in await runs(owner, birds)]
     assert one != two and None not in (one, two)
@@ -237,12 +240,12 @@ async def test_events_and_personal_data_carry_the_codes(served):
     ada, (browser,) = await served.person("ada"), await browsers(served, 1)
     made = [await answer(ada, birds), await answer(browser, birds)]
     await event_statements.number_events(served.database, birds["id"])
-    (event,) = await served.services.live.events({"id": birds["id"], "short_name": "birds"}, 0)
+    (event,) = await served.house[StatisticsFeature].live.events({"id": birds["id"], "short_name": "birds"}, 0)
     assert event["user_ids"] == [ada.user_id] and event["volunteers"] == [run["volunteer"] for run in made]
     rows = await personal_data_statements.rows(served.database, "task_runs", ada.user_id, 0)
     assert [row["volunteer"] for row in rows] == [made[0]["volunteer"]]
     assert (await owner.delete(f"/api/taskrun/{made[1]['id']}")).status == 204
-    (event,) = await served.services.live.events({"id": birds["id"], "short_name": "birds"}, 0)
+    (event,) = await served.house[StatisticsFeature].live.events({"id": birds["id"], "short_name": "birds"}, 0)
     assert event["volunteers"] == [made[0]["volunteer"]]
 
 
@@ -253,7 +256,7 @@ async def test_a_code_goes_along_with_claimed_answers_and_never_names_two(served
     before = await answer(browser, birds)
     own, also = await answer(ada, fish), await answer(browser, fish)
     here = browser.cookies["volunteer"].partition("~")[0]
-    assert await served.services.people.answer_claims.claim(ada.user_id, here, Requester(user_id=ada.user_id)) >= 1
+    assert await served.house[SigninFeature].answer_claims.claim(ada.user_id, here, Requester(user_id=ada.user_id)) >= 1
     assert (await runs(owner, birds))[0]["volunteer"] == before["volunteer"], "an account without answers takes it over"
     codes = {run["id"]: run["volunteer"] for run in await runs(owner, fish)}
     assert codes[own["id"]] == own["volunteer"], "an account that has a code keeps it"

@@ -53,9 +53,9 @@ def fill(frame: Any, question: dict[str, Any]) -> None:
 
 
 def mark(place: Any, kind: str) -> None:
-    """Adds a mark with the button below the question, and writes its line."""
+    """Adds a mark with the button below the question, and writes its line. The button works once the medium is there."""
     assert kind in (*MARKS, *MAPS, "transcription"), kind
-    choose(place.locator(".marks-tools button:not([hidden]):not([aria-pressed])").first)
+    choose(place.locator(".marks-tools button:enabled:not([hidden]):not([aria-pressed])").first)
     place.locator(".marks-list li").first.wait_for()
     if kind == "transcription":
         place.locator(".marks-list input[type=text], .marks-list textarea").first.fill("a line")

@@ -108,9 +108,9 @@ def test_settings_are_compared_and_a_spammer_is_barred(review: Review) -> None:
     page.goto(f"{review.at}/adaptive")
     assert review.faults() == []
     page.get_by_label("Stop early when volunteers agree").check()
-    page.get_by_role("spinbutton", name="Confidence (%)").fill("80")
+    page.get_by_role("spinbutton", name="Model value (%)").fill("80")
     page.get_by_role("button", name="Compare settings").click()
-    page.get_by_text("fewer answers").wait_for()
+    page.get_by_text("With these settings you would have needed").wait_for()
     assert page.get_by_role("table", name="What other settings would have done").locator("tbody tr").count() == 4
     assert review.faults() == []
     page.get_by_role("button", name="Show effect").click()

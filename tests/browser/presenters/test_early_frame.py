@@ -15,27 +15,56 @@ KEEPS = "<p id='kept'></p><script>document.getElementById('kept').textContent = 
 
 def test_the_frame_waits_for_no_script_of_the_page(stage: Any) -> None:
     held: list[Any] = []
-    stage.page.route("**/presenter/bridge.js*", lambda route: held.append(route))
+    stage.page.route("**/bundles/task.js*", lambda route: held.append(route))
     stage.mine.show(task_presenter=stage.fill(SIMPLE))
     stage.page.goto(stage.witness.url + stage.fill("/project/MINE/newtask"), wait_until="commit")
     frame = stage.until(lambda: frame_in(stage.page.query_selector("#presenter iframe")))
     frame.wait_for_function("window.pybossa && document.querySelector('button')")  # it is there, and has said hello
-    stage.until(lambda: held)
-    assert not [asked for asked in stage.asked() if "/newtask?" in asked.path and asked.path.startswith("/api")]
+    stage.until(lambda: held and asked_for_tasks(stage))  # the first one is asked for at once
     for route in held:
         route.continue_()
     stage.until(lambda: frame.inner_text("#work") == f"Task {stage.mine.tasks[0]}")
     assert stage.page.locator("#presenter iframe").count() == 1
     assert len([asked for asked in stage.asked() if "_presenter=1" in asked.path]) == 1
+    assert len([asked for asked in asked_for_tasks(stage) if asked.endswith("offset=0")]) == 1
     frame.click("button[value=yes]")
     stage.until(lambda: len(stage.runs()) == 1)
     assert not stage.console
 
 
+LATE = "getComputedStyle(document.querySelector('#first .late')).opacity"
+QUESTION = {"name": "seen", "type": "yes_no", "text": "Is there a bird?", "required": True, "unsure": True}
+LOOK = {
+    "name": "look",
+    "questions": [QUESTION],
+    "media": [{"name": "photo", "type": "picture", "source": {"column": "x"}}],
+}
+
+
+def test_the_question_is_there_before_scripts_and_style_sheets(stage: Any) -> None:
+    held: list[Any] = []
+    stage.page.route("**/static/bundles/*", lambda route: held.append(route))
+    stage.mine.show(questions={"version": 1, "steps": [LOOK]})
+    stage.page.goto(stage.witness.url + stage.fill("/project/MINE/newtask"), wait_until="commit")
+    first = stage.page.locator("#first")
+    first.get_by_text("Is there a bird?").wait_for()
+    assert first.locator(".answers p:visible").all_inner_texts() == ["Yes", "No", "I can’t tell"]
+    box = first.locator(".see").bounding_box()
+    assert box["width"] > 300 and box["height"] > 200  # as large as the picture is going to be
+    assert stage.page.evaluate(LATE) == "0"
+    stage.until(lambda: stage.page.evaluate(LATE) == "1")
+    assert "Slow connection. Loading the task (" in first.locator(".late").inner_text()
+    for route in held:
+        route.continue_()
+    stage.page.unroute("**/static/bundles/*")
+    first.wait_for(state="detached")
+    assert stage.page.frame_locator("#presenter iframe").locator("form h1").inner_text() == "Is there a bird?"
+
+
 @pytest.mark.proof
 def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_again(stage: Any) -> None:
     held: list[Any] = []
-    stage.page.route("**/presenter/bridge.js*", lambda route: held.append(route))
+    stage.page.route("**/bundles/task.js*", lambda route: held.append(route))
     reloads = "<script>setTimeout(() => location.reload(), 200)</script>"
     stage.mine.show(task_presenter=stage.fill(SIMPLE + reloads))
     stage.page.goto(stage.witness.url + stage.fill("/project/MINE/newtask"), wait_until="commit")

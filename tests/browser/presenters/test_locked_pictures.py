@@ -39,6 +39,7 @@ def test_pictures_of_a_locked_project_show_in_its_frame(stage: Any) -> None:
     path = uploaded(stage)
     for task in stage.mine.tasks:
         owner.api("PUT", f"task/{task}", {"info": {"picture": path}})
+    owner.prove()  # the stage may be older than a proof is good
     token = owner.ask("GET", f"{at}/publish").json["csrf"]
     form = {"btn": "Password", "protect": True, "password": "sesame"}
     assert owner.ask("POST", f"{at}/update", form, **{"X-CSRFToken": token}).json["status"] == "success"

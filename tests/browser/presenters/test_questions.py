@@ -200,7 +200,7 @@ def test_every_type_is_answered_by_keyboard_and_changed_afterwards(shared: Any, 
     assert question(frame, "age").locator("input").input_value() == "7"
     choose(shared, question(frame, "young").get_by_label("Yes"))
     forward(frame)
-    assert question(frame, "light").locator("output").inner_text() == "7"
+    shared.until(lambda: question(frame, "light").locator("output").inner_text() == "7")  # fields are shown together
     forward(frame)
     forward(frame, "Send")
     changed = {name: value for name, value in expected.items() if name != "age"} | {"young": True}
@@ -221,9 +221,7 @@ def test_one_question_is_answered_by_one_click_or_key(shared: Any, new_project: 
     shared.page.keyboard.press("o")
     assert stored(shared, 2, ONE) == {"animal": "owl", "questions_version": 1}
     assert [run["task_id"] for run in shared.mine.runs()] == [first, second]
-    assert [asked.path for asked in shared.asked() if "/questions/types/" in asked.path] == [
-        "/static/questions/types/single_choice.js"
-    ]
+    assert not [asked.path for asked in shared.asked() if "/static/questions/" in asked.path]  # all came in one file
 
 
 def test_media_are_shown_and_what_does_not_load_is_said(shared: Any, new_project: Any) -> None:

@@ -203,6 +203,7 @@ def test_the_page_fits(stage: Any) -> None:
         stage.page.emulate_media(color_scheme=scheme)
         stage.until(lambda: stage.page.evaluate("document.querySelector('#presenter iframe').offsetHeight") > 300)
         assert stage.page.evaluate("document.documentElement.scrollWidth") == width
+        stage.until(lambda width=width: frame.evaluate("innerWidth") == width)
         assert frame.evaluate("document.documentElement.scrollWidth") == width
         stage.until(lambda: stage.page.evaluate("document.documentElement.scrollHeight <= innerHeight"))
     assert not stage.console

@@ -9,6 +9,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import crowdd_client
 import httpx
 import pytest
 from support.servers.building import ROOT, built
@@ -67,4 +68,4 @@ print(crowdd_client.__version__, project.add_tasks([{{"n": 1}}]), len(list(proje
 """
     command = [tmp_path / "venv" / "bin" / "python", "-c", program]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout == "0.1.0 1 rows = 1 added + 0 refused 1\n", done.stderr
+    assert done.stdout == f"{crowdd_client.__version__} 1 rows = 1 added + 0 refused 1\n", done.stderr

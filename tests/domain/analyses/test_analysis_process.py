@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
+import sys
 
 import orjson
 import pytest
 
-from crowdd.features.analyses import analysis_program
 from crowdd.features.analyses import process as analysis_process
 from crowdd.features.analyses.methods import METHODS
 from crowdd.features.analyses.numbering import number
 from crowdd.features.analyses.runner import Question, question_of
-from crowdd.kernel.concurrency.isolated import LongProcess, command, environment
+from crowdd.kernel.concurrency import isolated
+from crowdd.kernel.concurrency.isolated import LimitError, command
 from crowdd.kernel.errors import InvalidValueError, StoppedError
 
 LINES = [(7, "u:1", "owl"), (7, "c:a", "fox"), (7, "u:2", "owl"), (9, "c:a", None), (9, "u:1", 1), (9, "u:2", True)]
@@ -34,6 +36,14 @@ def test_answers_are_numbered_in_their_order_and_hashed():
     assert numbered.hash == hashlib.sha256(text.encode()).hexdigest()
     appearing = number(lines(), None, nulls=False)
     assert (appearing.choices, appearing.n_unfit) == (["owl", "fox", 1, True], 1), "null says nothing here"
+
+
+def test_a_choice_is_the_same_in_another_form():
+    rows = [(1, "u:1", "cafe\u0301"), (1, "u:2", " FOX"), (1, "u:3", "Café"), (1, "u:4", "OWL"), (1, "u:5", "owl")]
+    numbered = number(lines(rows), ["café", "fox", "Owl", "owl"], nulls=False)
+    assert [numbered.classes[label] for label in numbered.label] == [1, 2, 1, 4]
+    assert numbered.n_unfit == 1, "OWL could be both"
+    assert number(lines(rows), None, nulls=False).choices == ["cafe\u0301", " FOX", "OWL"]
 
 
 def test_numbering_refuses_what_is_no_question_of_choices():
@@ -86,7 +96,7 @@ def test_the_same_answers_give_the_same_findings(tmp_path):
 def test_a_process_says_why_it_refuses(tmp_path):
     with pytest.raises(InvalidValueError, match="No answer has one of the choices"):
         analysed(tmp_path, choices=["cat"])
-    with pytest.raises(InvalidValueError, match="too much memory or time"):
+    with pytest.raises(LimitError, match="status"):
         analysed(tmp_path, parameters={})  # it fails
     missing = METHODS["mace"].__class__("x", "MACE", libraries=("numpy", "not_installed_here"))
     with pytest.raises(InvalidValueError, match="MACE needs libraries that are not installed") as refusal:
@@ -94,25 +104,36 @@ def test_a_process_says_why_it_refuses(tmp_path):
     assert refusal.value.hint == "Install crowdd[trust]."
 
 
-def test_a_process_ends_when_it_is_told_to_and_when_the_server_dies(tmp_path):
-    made = subprocess.Popen(command("timeit", "-n1", "input()"), stdin=subprocess.PIPE, env=environment())
-    running = LongProcess(made, analysis_process.too_costly)
+SLEEPER = """
+import time
+from crowdd.kernel.concurrency.isolated import Limits
+LIMITS = Limits()
+def sleep():
+    time.sleep(600)
+"""
+
+
+def test_a_process_ends_when_it_is_told_to_and_when_the_server_dies(tmp_path, monkeypatch):
+    (tmp_path / "sleeper.py").write_text(SLEEPER)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *filter(None, sys.path)]))
+    running = isolated.start("sleeper:sleep")
     assert not running.wait(0)
-    made.terminate()
+    running._process.terminate()
     with pytest.raises(StoppedError):
         running.wait(60)
     running.end()
-    code = "import time; from crowdd.kernel.concurrency.isolated import watch_server; watch_server(); time.sleep(600)"
-    orphan = subprocess.Popen(["python", "-c", code], executable=command("x")[0], stdin=subprocess.PIPE)
-    orphan.stdin.close()
-    assert orphan.wait(60) == 1
+    orphan = isolated.start("sleeper:sleep")
+    orphan._process.stdin.close()
+    with pytest.raises(LimitError):
+        orphan.wait(60)
+    orphan.end()
 
 
 def test_a_process_is_bounded():
     code = (
-        "import os, resource; from crowdd.features.analyses import analysis_program; analysis_program.limit();"
+        "import os, resource; from crowdd.features.analyses import analysis_program; analysis_program.LIMITS.apply();"
         "print(os.nice(0), resource.getrlimit(resource.RLIMIT_AS)[0], resource.getrlimit(resource.RLIMIT_CPU)[0])"
     )
     done = subprocess.run([command("x")[0], "-c", code], check=True, capture_output=True, text=True)
     nice, memory, seconds = map(int, done.stdout.split())
-    assert nice == 19 and (memory, seconds) == (analysis_program.MAX_MEMORY, analysis_program.MAX_CPU_SECONDS)
+    assert nice == 19 and (memory, seconds) == (4_000_000_000, 1800)

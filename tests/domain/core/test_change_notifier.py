@@ -6,7 +6,7 @@ from support.browsers import lock
 from twisted.internet import reactor
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.core.change_notifier import ChangeNotifier
+from crowdd.core.change_notifier import ANY, MAIL, QUEUE, ChangeNotifier
 
 
 @pytest.fixture
@@ -54,6 +54,16 @@ def test_what_was_rung_elsewhere_is_not_for_those_who_carry_it_there(clock):
     assert (own, all_) == ([2, 3], [1, 2, 3])
 
 
+def test_topics_are_for_those_who_ask_for_them(clock):
+    change_notifier, projects, letters = ChangeNotifier(clock), [], []
+    change_notifier.listen(projects.append)
+    change_notifier.listen(letters.append, topics=frozenset({MAIL}))
+    for number in (1, MAIL, QUEUE, ANY):
+        change_notifier.notify(number)
+    clock.advance(0)
+    assert (projects, letters) == ([1, ANY], [MAIL, ANY])
+
+
 def test_a_listener_that_fails_is_no_harm_to_others(clock):
     change_notifier, heard = ChangeNotifier(clock), []
     change_notifier.listen(lambda project_id: 1 / 0)
@@ -71,7 +81,7 @@ async def test_everything_that_changes_a_projects_figures_rings_after_its_commit
     number, task = project["id"], project["tasks"][0]
     other = await served.project(owner, "other", tasks=1)
     heard: list[int] = []
-    served.services.change_notifier.listen(heard.append)
+    served.house.base.shared.change_notifier.listen(heard.append)
 
     async def rings(work, expected):
         heard.clear()

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crowdd.core.text.words import ago
-from crowdd.features.projects.project_validation import RESERVED_SHORT_NAMES, slug
+from crowdd.features.projects.project_validation import slug
+from crowdd.kinds.names import RESERVED_SHORT_NAMES
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = 86400

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -39,6 +42,22 @@ def test_it_is_one_page_of_a4_with_a_link(name, sentence):
     pdf = draw(poster(name, sentence))
     assert pdf.startswith(b"%PDF") and pages_of(pdf) == 1 and b"[0 0 595.28 841.89]" in pdf
     assert ADDRESS.encode() in pdf and len(pdf) < 400_000
+
+
+def test_other_accounts_of_the_machine_do_not_read_its_texts():
+    """They see the arguments of each process (``ps``)."""
+    with ThreadPoolExecutor(1) as pool:
+        drawn, seen = pool.submit(posters.draw_poster, poster("Hidden heron")), set()
+        while not drawn.done():
+            seen |= {words for words in arguments() if "poster_program" in words}
+    assert pages_of(drawn.result()) == 1 and seen and not [words for words in seen if "heron" in words]
+
+
+def arguments():
+    """The arguments of each process of the machine."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            yield file.read_bytes().decode("utf-8", "replace")
 
 
 def test_the_picture_is_on_it(tmp_path):

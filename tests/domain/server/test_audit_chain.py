@@ -9,9 +9,9 @@ import pytest
 import pytest_twisted
 from support.ledger import Ledger, Meanwhile
 
-from crowdd.core import log_statements
-from crowdd.features.operations import audit_statements
-from crowdd.features.operations.audit_chain import AuditChain, sentence
+from crowdd.core import audit_statements, log_statements
+from crowdd.core.audit_chain import AuditChain, sentence
+from crowdd.features.operations.feature import OperationsFeature
 from crowdd.features.people import personal_data_statements
 from crowdd.kernel.errors import CrowddError
 from crowdd.kernel.requester import Requester
@@ -54,8 +54,8 @@ def ledger(dsn: str) -> Any:
 
 
 @pytest.fixture
-def chain(services: Any) -> AuditChain:
-    return services.audit_chain
+def chain(house: Any) -> AuditChain:
+    return house.base.audit_chain
 
 
 async def acts(db: Any, n: int = ROWS) -> None:
@@ -66,15 +66,15 @@ async def acts(db: Any, n: int = ROWS) -> None:
 
 
 @pytest_twisted.ensureDeferred
-async def test_rows_are_chained_once_and_the_head_moves(services, chain, ledger):
+async def test_rows_are_chained_once_and_the_head_moves(house, chain, ledger):
     assert await chain.head() == {"position": 0, "hash": "", "key": chain.key_id}
-    await acts(services.db)
+    await acts(house.base.db)
     assert await chain.extend() == ROWS
     first = await chain.head()
     assert (first["position"], len(first["hash"])) == (ROWS, 64)
     assert await chain.extend() == 0
     assert await chain.head() == first
-    await log_statements.write_acts(services.db, ADA, "delete", "task", range(1, 3))
+    await log_statements.write_acts(house.base.db, ADA, "delete", "task", range(1, 3))
     second = await chain.head()
     assert second["position"] == ROWS + 2 and second["hash"] != first["hash"]
     assert await chain.verify() is None
@@ -85,17 +85,17 @@ async def test_rows_are_chained_once_and_the_head_moves(services, chain, ledger)
 
 
 @pytest_twisted.ensureDeferred
-async def test_more_rows_than_one_step_takes_are_chained(services, chain, ledger, monkeypatch):
+async def test_more_rows_than_one_step_takes_are_chained(house, chain, ledger, monkeypatch):
     monkeypatch.setattr(audit_statements, "BITE", 3)
-    await acts(services.db)
+    await acts(house.base.db)
     assert await chain.extend() == ROWS
     assert [row["id"] for row in ledger.rows("SELECT id FROM audit ORDER BY position")] == [*range(1, ROWS + 1)]
     assert await chain.verify() is None
 
 
 @pytest_twisted.ensureDeferred
-async def test_every_change_of_the_past_is_found_at_its_place(services, chain, ledger):
-    await acts(services.db)
+async def test_every_change_of_the_past_is_found_at_its_place(house, chain, ledger):
+    await acts(house.base.db)
     await chain.extend()
     ledger.run("CREATE TABLE was AS TABLE audit; CREATE TABLE chain_was AS TABLE audit_chain")
     try:
@@ -119,8 +119,8 @@ async def test_every_change_of_the_past_is_found_at_its_place(services, chain, l
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_row_added_to_the_past_is_found(services, chain, ledger):
-    await acts(services.db)
+async def test_a_row_added_to_the_past_is_found(house, chain, ledger):
+    await acts(house.base.db)
     await chain.extend()
     insert = "INSERT INTO audit (id, at, user_name, via, action, kind, position, hash, who_hash, origin_hash, values_hash) OVERRIDING SYSTEM VALUE"
     copied = "SELECT 100, at, user_name, via, action, kind, 8, hash, who_hash, origin_hash, values_hash FROM audit WHERE id = 7"
@@ -139,8 +139,8 @@ async def test_a_row_added_to_the_past_is_found(services, chain, ledger):
 
 
 @pytest_twisted.ensureDeferred
-async def test_nobody_without_the_key_makes_another_chain(services, chain, ledger):
-    await acts(services.db)
+async def test_nobody_without_the_key_makes_another_chain(house, chain, ledger):
+    await acts(house.base.db)
     await chain.extend()
     ledger.run("UPDATE audit SET action = 'other' WHERE id = 3; SELECT restart_audit_chain()")
     ledger.run("SELECT chain_audit('\\x00'::bytea, 100)")
@@ -148,27 +148,27 @@ async def test_nobody_without_the_key_makes_another_chain(services, chain, ledge
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_row_that_commits_late_is_chained_later_and_nothing_waits(services, chain, dsn):
+async def test_a_row_that_commits_late_is_chained_later_and_nothing_waits(house, chain, dsn):
     beside = Ledger(dsn, autocommit=False)
     try:
         beside.run("INSERT INTO audit (at, user_name, via, action, kind) VALUES (clock(), 'late', 'web', 'x', 'y')")
-        await acts(services.db, 2)
+        await acts(house.base.db, 2)
         assert await chain.extend() == 2
         beside.connection.commit()
         assert await chain.extend() == 1
         assert await chain.verify() is None
-        ids = [row["id"] for row in await services.db.fetch("SELECT id FROM audit ORDER BY position")]
+        ids = [row["id"] for row in await house.base.db.fetch("SELECT id FROM audit ORDER BY position")]
         assert ids == [2, 3, 1]
     finally:
         beside.close()
 
 
 @pytest_twisted.ensureDeferred
-async def test_two_that_chain_at_once_make_one_chain(services, chain, dsn):
-    await acts(services.db, 40)
+async def test_two_that_chain_at_once_make_one_chain(house, chain, dsn):
+    await acts(house.base.db, 40)
     first, second = Ledger(dsn, autocommit=False), Ledger(dsn)
     try:
-        key = services.secrets.key("chain of the audit log")
+        key = house.base.secrets.key("chain of the audit log")
         assert first.value("SELECT chain_audit(%(key)s, 7)", key=key) == 7  # not committed yet
         other = Meanwhile(second.value, "SELECT chain_audit(%(key)s, 7)", key=key)
         first.connection.commit()
@@ -181,25 +181,25 @@ async def test_two_that_chain_at_once_make_one_chain(services, chain, dsn):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_deleted_account_leaves_the_chain_whole(services, chain, ledger):
+async def test_a_deleted_account_leaves_the_chain_whole(house, chain, ledger):
     ada = ledger.value(
         "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
         " VALUES (clock(), 'ada', 'Ada L', 'ada@example.org', '\\x01', '\\x01') RETURNING id"
     )
-    await acts(services.db, 2)
+    await acts(house.base.db, 2)
     await log_statements.write_act(
-        services.db, Requester(user_id=ada, user_name="ada", via="web"), "update", "user", ada, after="x"
+        house.base.db, Requester(user_id=ada, user_name="ada", via="web"), "update", "user", ada, after="x"
     )
-    await log_statements.write_act(services.db, ADA, "add_coowner", "project", 1, after={"name": "Ada L"})
+    await log_statements.write_act(house.base.db, ADA, "add_coowner", "project", 1, after={"name": "Ada L"})
     await chain.extend()
-    await services.db.transaction(lambda tx: personal_data_statements.remove(tx, ada, b""))
+    await house.base.db.transaction(lambda tx: personal_data_statements.remove(tx, ada, b""))
     left = ledger.rows(
         "SELECT user_id, user_name, before, after, who_salt IS NULL AS who, values_salt IS NULL AS of_values FROM audit ORDER BY id"
     )
     assert all(row["who"] and row["user_name"] == "" for row in left[2:3])
     assert left[3]["of_values"] and left[3]["after"] is None
     assert not left[0]["of_values"]
-    await log_statements.write_act(services.db, ADA, "update", "project", 1)
+    await log_statements.write_act(house.base.db, ADA, "update", "project", 1)
     assert await chain.extend() == 1
     assert await chain.verify() is None
     ledger.run("UPDATE audit SET user_name = 'bob' WHERE id = 3")
@@ -207,18 +207,18 @@ async def test_a_deleted_account_leaves_the_chain_whole(services, chain, ledger)
 
 
 @pytest_twisted.ensureDeferred
-async def test_old_rows_go_from_the_beginning_and_what_stays_holds(services, chain, ledger, monkeypatch):
+async def test_old_rows_go_from_the_beginning_and_what_stays_holds(house, chain, ledger, monkeypatch):
     monkeypatch.setattr(audit_statements, "BITE", 2)
-    await acts(services.db)
+    await acts(house.base.db)
     await chain.extend()
     head = await chain.head()
-    days = services.settings.retention.audit_days
+    days = house.base.settings.retention.audit_days
     ledger.run("UPDATE clock_shift SET ahead = %(ahead)s", ahead=timedelta(days=days - 1))
-    await acts(services.db, 2)
-    assert (await services.retention.sweep())["acts"] == 0
+    await acts(house.base.db, 2)
+    assert (await house[OperationsFeature].retention.sweep())["acts"] == 0
     ledger.run("UPDATE clock_shift SET ahead = %(ahead)s", ahead=timedelta(days=days + 1))
     await chain.extend()
-    assert (await services.retention.sweep())["acts"] == ROWS
+    assert (await house[OperationsFeature].retention.sweep())["acts"] == ROWS
     assert await chain.verify() is None
     chain_row = ledger.row("SELECT begin_position, encode(begin_hash, 'hex') AS begin_hash FROM audit_chain")
     assert chain_row == {"begin_position": ROWS, "begin_hash": head["hash"]}
@@ -227,38 +227,40 @@ async def test_old_rows_go_from_the_beginning_and_what_stays_holds(services, cha
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_failed_transaction_leaves_no_link(services, chain):
+async def test_a_failed_transaction_leaves_no_link(house, chain):
     async def work(tx: Any) -> None:
         await log_statements.write_act(tx, ADA, "update", "project", 1)
         raise CrowddError("no")
 
     with pytest.raises(CrowddError):
-        await services.db.transaction(work)
-    await acts(services.db, 1)
+        await house.base.db.transaction(work)
+    await acts(house.base.db, 1)
     assert await chain.extend() == 1
     assert (await chain.head())["position"] == 1
     assert await chain.verify() is None
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_head_that_was_noted_elsewhere_shows_what_the_chain_itself_does_not(services, chain, ledger):
+async def test_a_head_that_was_noted_elsewhere_shows_what_the_chain_itself_does_not(house, chain, ledger):
     empty = await chain.head()
-    await acts(services.db)
+    await acts(house.base.db)
     before = await chain.head()
-    await acts(services.db, 2)
+    await acts(house.base.db, 2)
     after = await chain.head()
     assert [await chain.holds(head) for head in (empty, before, after)] == [True, True, True]
     # The newest rows are removed, and the end of the chain is set back: the chain itself holds.
-    await services.db.execute("DELETE FROM audit WHERE position > 7")
-    await services.db.execute("UPDATE audit_chain SET position = 7, hash = (SELECT hash FROM audit WHERE position = 7)")
+    await house.base.db.execute("DELETE FROM audit WHERE position > 7")
+    await house.base.db.execute(
+        "UPDATE audit_chain SET position = 7, hash = (SELECT hash FROM audit WHERE position = 7)"
+    )
     assert await chain.verify() is None
     assert [await chain.holds(head) for head in (empty, before, after)] == [True, True, False]
     # Others take their place.
-    await acts(services.db, 2)
+    await acts(house.base.db, 2)
     await chain.extend()
     assert await chain.verify() is None and not await chain.holds(after)
     # Old rows are removed by age, and another key begins another chain: then nothing can be said.
-    await services.db.execute(
+    await house.base.db.execute(
         "WITH c AS (UPDATE audit_chain SET begin_position = 8, begin_hash = (SELECT hash FROM audit WHERE position = 8))"
         " DELETE FROM audit WHERE position <= 8"
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from crowdd.features.operations.doctor import Facts, of_server, of_settings
-from crowdd.kernel.config import load
+from crowdd.database.embedded.binaries import StartError, choose_tools
+from crowdd.features.operations.doctor import Facts, of_server
 
 WELL = Facts(
     free_bytes=50_000_000_000,
@@ -17,7 +17,8 @@ WELL = Facts(
     database={
         "version": 170_002, "max_connections": 100, "connections": 20, "read_only": False, "fsync": True, "synchronous": False,
         "oldest_transaction": 3.0, "now": 1_000_001.0, "admins": 1, "queue_dead": 0, "queue_waits": 0.5,
-        "mail_dead": 0, "mail_held": 0, "last_backup": None, "first_project": None,
+        "mail_refused": 0, "mail_delayed": 0, "mail_error": "", "mail_held": 0, "comparisons_failed": 0, "comparison_failure": None,
+        "last_backup": None, "first_project": None,
         "owns_tables": False, "elsewhere": False, "encrypted": False,
     },
     jobs=[{"name": "sweep", "period": 600.0, "overdue": 2.0, "failures": 0, "words": ""}],
@@ -56,12 +57,22 @@ def test_one_thing_is_wrong(changes, said):
         ("admins", 0, "The site has no administrator."),
         ("queue_dead", 2, "2 background tasks have failed."),
         ("queue_waits", 900.0, "A background task has been due for 15 minutes, but no worker runs it."),
-        ("mail_dead", 3, "3 e-mails could not be delivered."),
+        ("mail_refused", 5, "E-mails to 5 addresses could not be delivered in the last day."),
     ],
 )
 def test_the_database_says_so(column, value, said):
     (finding,) = of_server(attrs.evolve(WELL, database={**WELL.database, column: value}))
     assert (finding.what, finding.wrong) == (said, True)
+
+
+def test_comparisons_that_failed_are_named():
+    failed = {"comparisons_failed": 3, "comparison_failure": "project owls, task 7: took too much memory"}
+    (finding,) = of_server(attrs.evolve(WELL, database={**WELL.database, **failed}))
+    assert (
+        finding.what == "3 comparisons of answers failed. The first: project owls, task 7: took too much memory."
+        and finding.wrong
+    )
+    assert "crowdctl check --repair" in finding.todo
 
 
 def test_one_of_several_database_servers_must_not_confirm_alone():
@@ -117,43 +128,15 @@ def test_advice_is_no_error():
     assert all(finding.sentence().startswith("Advice: ") for finding in held)
 
 
-MAIL = {"CROWDD_MAIL_HOST": "mail.example", "CROWDD_MAIL_SENDER": "crowd@crowd.example"}
-HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example", "CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}
-
-
-@pytest.mark.parametrize(
-    ("environment", "said"),
-    [
-        ({"CROWDD_HTTP_BASE_URL": "https://crowd.example/site"}, "base_url"),
-        ({"CROWDD_HTTP_CROSS_SITE_COOKIES": "on"}, "cross_site_cookies needs https"),
-        ({"CROWDD_HTTP_BASE_URL": "http://crowd.example"}, "without encryption"),
-        ({"CROWDD_HTTP_BASE_URL": "http://192.168.1.5:8000"}, "without encryption"),
-        ({"CROWDD_HTTP_HOST": "192.168.1.5"}, "without encryption"),
-        ({"CROWDD_HTTP_HOST": "0.0.0.0"}, "every address"),
-        ({"CROWDD_MAIL_SENDER": "nobody"}, "sender is not a valid address"),
-        ({"CROWDD_MAIL_USER": "crowd", "CROWDD_MAIL_TLS": "off"}, "the password is sent"),
-        ({"CROWDD_MAIL_HOST": "", "CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}, "nobody can sign up"),
-        ({"CROWDD_SIGNIN_ORCID_CLIENT_ID": "x"}, "[signin] orcid has a client id or a secret, not both."),
-        ({"CROWDD_COMMENTING_PUBLIC_KEY": "x"}, "[commenting] has a public key"),
-    ],
-)
-def test_settings_that_cannot_work(environment, said):
-    findings = [finding for finding in of_settings(load(None, {**MAIL, **environment})) if finding.wrong]
-    assert len(findings) == 1 and said in findings[0].what
-
-
-@pytest.mark.parametrize(
-    "url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:9", "https://crowd.example"]
-)
-def test_this_machine_may_be_reached_without_encryption(url):
-    findings = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_BASE_URL": url}))
-    assert not [finding for finding in findings if finding.wrong]
-
-
-def test_settings_that_can():
-    assert of_settings(load(None, {**MAIL, **HTTPS})) == []
-    (advice,) = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_TRUSTED_PROXIES": ""}))
-    assert not advice.wrong and "no proxy is trusted" in advice.what
+def test_programs_that_cannot_back_up_the_database_are_named():
+    """In the container there was no pg_dump, and doctor said nothing."""
+    with pytest.raises(StartError) as lacking:
+        choose_tools(17, [])
+    facts = attrs.evolve(WELL, backup_tools=str(lacking.value))
+    (advice,) = of_server(facts)
+    assert not advice.wrong and "pg_restore of PostgreSQL 17 or newer are required (found: none)" in advice.what
+    (problem,) = of_server(attrs.evolve(facts, backups_scheduled=True))
+    assert problem.wrong and problem.code == "backup_programs"
 
 
 def test_a_backup_that_is_too_old_is_wrong_and_none_at_all_is_advice():

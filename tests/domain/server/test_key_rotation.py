@@ -10,14 +10,18 @@ from support.first_encryption import encrypted_at_first
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd import services as domain_module
 from crowdd.core import statements as core_statements
 from crowdd.core.secrets import Secrets, place
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.accounts.validation import Registration
 from crowdd.features.operations.keys import KeyRotation
+from crowdd.features.projects.feature import ProjectsFeature
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.features.signin.providers import ProviderIdentity
 from crowdd.features.signin.second_factors import Totp
 from crowdd.features.snapshots import statements as snapshot_statements
+from crowdd.features.webhooks.feature import WebhooksFeature
+from crowdd.house import build_house
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.project import PROJECT
 
@@ -32,23 +36,23 @@ class Stage:
     """
 
     def __init__(self, settings, pool):
-        self.pool, self.services = pool, domain_module.build(reactor, pool, settings, OLD)
-        self.newer = domain_module.build(reactor, pool, settings, NEW)
+        self.pool, self.house = pool, build_house(reactor, pool, settings, OLD)
+        self.newer = build_house(reactor, pool, settings, NEW)
 
     async def build(self):
-        self.services.passwords.start()
+        self.house.start()
         form = Registration("ada", "Ada", "ada@example.org", "a good password", "a good password")
-        self.ada = await self.services.accounts.register(form, Requester())
-        self.services.passwords.stop()
+        self.ada = await self.house[AccountsFeature].accounts.register(form, Requester())
+        self.house.stop()
         self.who = Requester(user_id=self.ada, user_name="ada")
-        await self.services.people.social_login.connect(
+        await self.house[SigninFeature].social_login.connect(
             self.ada, ProviderIdentity("github", "1", token="t0ken"), self.who
         )
-        await self.totp(self.services).enrolment(self.ada, "ada", Requester(user_id=self.ada))
+        await self.totp(self.house).enrolment(self.ada, "ada", Requester(user_id=self.ada))
         body = {"name": "Birds", "short_name": "birds", "description": "x", "webhook": "https://hooks.example/"}
-        await self.services.records.create(PROJECT, self.who, body)
-        self.birds = await self.services.projects.owned("birds", self.who)
-        await self.services.webhooks.rotate(self.birds, self.who)
+        await self.house.base.records.create(PROJECT, self.who, body)
+        self.birds = await self.house[ProjectsFeature].projects.owned("birds", self.who)
+        await self.house[WebhooksFeature].webhooks.rotate(self.birds, self.who)
         (snapshot,) = await self.pool.fetch(
             "INSERT INTO snapshot (project_id, created) VALUES (%(id)s, clock()) RETURNING id", {"id": self.birds["id"]}
         )
@@ -56,25 +60,30 @@ class Stage:
             self.pool, snapshot["id"], self.ada, "https://zenodo.org", publish=False
         )
         self.deposit = deposit
-        token = self.services.secrets.encrypt("zen0do", place("deposit", "token_encrypted", deposit))
+        token = self.house.base.secrets.encrypt("zen0do", place("deposit", "token_encrypted", deposit))
         await snapshot_statements.set_deposit_token(self.pool, deposit, token)
         return self
 
-    def totp(self, services):
-        return Totp(self.pool, services.secrets, services.site.name)
+    def totp(self, house):
+        return Totp(self.pool, house.base.secrets, house.base.site.name)
 
-    async def secrets(self, services):
+    async def secrets(self, house):
         """Everything that is encrypted, as a domain reads it."""
-        row = await services.accounts.profile(self.ada)
-        texts = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
-        texts.append((await self.totp(services).enrolment(self.ada, "ada", Requester(user_id=self.ada))).secret)
-        project = await services.projects.owned("birds", self.who)
+        row = await house[AccountsFeature].accounts.profile(self.ada)
+        texts = [
+            house[AccountsFeature].accounts.api_key(row),
+            (await house[SigninFeature].social_login.tokens(self.ada))["github_token"],
+        ]
+        texts.append((await self.totp(house).enrolment(self.ada, "ada", Requester(user_id=self.ada))).secret)
+        project = await house[ProjectsFeature].projects.owned("birds", self.who)
         deposit = await snapshot_statements.find_deposit_work(self.pool, self.deposit)
-        texts.append(services.secrets.decrypt(deposit.token_encrypted, place("deposit", "token_encrypted", deposit.id)))
+        texts.append(
+            house.base.secrets.decrypt(deposit.token_encrypted, place("deposit", "token_encrypted", deposit.id))
+        )
         return [
             *texts,
-            services.records.view(PROJECT, project)["secret_key"],
-            await services.webhooks.secret(project, self.who),
+            house.base.records.view(PROJECT, project)["secret_key"],
+            await house[WebhooksFeature].webhooks.secret(project, self.who),
         ]
 
     async def values(self):
@@ -92,7 +101,7 @@ async def stage(settings, pool):
 
 @pytest_twisted.ensureDeferred
 async def test_every_secret_is_read_before_and_after_and_then_without_the_old_key(stage, settings, pool):
-    before = await stage.secrets(stage.services)
+    before = await stage.secrets(stage.house)
     assert await stage.secrets(stage.newer) == before and None not in before
     done = await KeyRotation(pool, NEW).run()
     assert [(one.column, one.changed, one.unreadable) for one in done] == [
@@ -106,29 +115,32 @@ async def test_every_secret_is_read_before_and_after_and_then_without_the_old_ke
     ]
     assert all(value.startswith(NEW.encryption_prefix) for value in await stage.values())
     assert await stage.secrets(stage.newer) == before
-    assert await stage.secrets(domain_module.build(reactor, pool, settings, ONLY_NEW)) == before
-    assert (await stage.newer.accounts.by_key(stage.newer.accounts.key_hash(before[0])))["id"] == stage.ada, (
-        "it is found as before"
-    )
+    assert await stage.secrets(build_house(reactor, pool, settings, ONLY_NEW)) == before
+    assert (
+        await stage.newer[AccountsFeature].accounts.by_key(stage.newer[AccountsFeature].accounts.key_hash(before[0]))
+    )["id"] == stage.ada, "it is found as before"
     assert {one.changed for one in await KeyRotation(pool, NEW).run()} == {0}
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_secret_of_another_row_opens_nowhere(stage, pool):
     body = {"name": "Owls", "short_name": "owls", "description": "x"}
-    await stage.services.records.create(PROJECT, stage.who, body)
+    await stage.house.base.records.create(PROJECT, stage.who, body)
     await pool.execute(
         "UPDATE project SET secret_key_encrypted = (SELECT secret_key_encrypted FROM project WHERE short_name = 'birds')"
     )
     with pytest.raises(InvalidTag):
-        stage.services.records.view(PROJECT, await stage.services.projects.owned("owls", stage.who))
+        stage.house.base.records.view(PROJECT, await stage.house[ProjectsFeature].projects.owned("owls", stage.who))
 
 
 @pytest_twisted.ensureDeferred
 async def test_values_of_the_first_crowdd_get_a_place(stage, pool):
-    key = stage.services.accounts.api_key(await stage.services.accounts.profile(stage.ada))
+    key = stage.house[AccountsFeature].accounts.api_key(await stage.house[AccountsFeature].accounts.profile(stage.ada))
     await pool.execute("UPDATE account SET api_key_encrypted = %(s)s", {"s": encrypted_at_first(OLD, key)})
-    assert stage.services.accounts.api_key(await stage.services.accounts.profile(stage.ada)) == key
+    assert (
+        stage.house[AccountsFeature].accounts.api_key(await stage.house[AccountsFeature].accounts.profile(stage.ada))
+        == key
+    )
     assert (await KeyRotation(pool, OLD).run())[0].changed == 1
     assert (await stage.values())[0].startswith(OLD.encryption_prefix)
 
@@ -175,12 +187,12 @@ async def test_a_secret_that_is_replaced_meanwhile_is_not_lost(stage, pool):
         (row, *_) = await core_statements.list_outdated_values(
             tx, core_statements.ENCRYPTED_COLUMNS[0], NEW.encryption_prefix, None
         )
-        await ensureDeferred(stage.newer.accounts.reset_api_key(stage.ada, stage.who))
+        await ensureDeferred(stage.newer[AccountsFeature].accounts.reset_api_key(stage.ada, stage.who))
         return await core_statements.replace_value(tx, core_statements.ENCRYPTED_COLUMNS[0], row, b"older")
 
     assert await pool.transaction(replacing) is False
-    row = await stage.newer.accounts.profile(stage.ada)
-    accounts = stage.newer.accounts
+    row = await stage.newer[AccountsFeature].accounts.profile(stage.ada)
+    accounts = stage.newer[AccountsFeature].accounts
     assert (await accounts.by_key(accounts.key_hash(accounts.api_key(row))))["id"] == stage.ada
     await gatherResults([ensureDeferred(KeyRotation(pool, NEW).run()) for _ in range(2)])
     assert attrs.asdict((await KeyRotation(pool, NEW).run())[0])["changed"] == 0

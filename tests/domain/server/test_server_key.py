@@ -109,7 +109,7 @@ async def test_a_rotated_file_is_taken_and_an_older_copy_refused(pool, tmp_path)
 async def test_a_line_goes_once_nothing_is_encrypted_with_it(pool, tmp_path, served):
     person = await served.person("ada")
     del person
-    folder = served.services.settings.data.dir
+    folder = served.house.base.settings.data.dir
     middle, newest = root_keys.add(folder), root_keys.add(folder)
     await reconcile_keys(pool, folder, middle)
     await reconcile_keys(pool, folder, newest)
@@ -131,7 +131,7 @@ async def test_a_line_goes_once_nothing_is_encrypted_with_it(pool, tmp_path, ser
 @pytest_twisted.ensureDeferred
 async def test_a_used_database_without_a_record_takes_only_the_file_that_opens_its_secrets(pool, served, tmp_path):
     await served.person("ada")
-    folder = served.services.settings.data.dir
+    folder = served.house.base.settings.data.dir
     await pool.execute("DELETE FROM server_key")
     with pytest.raises(ServerKeyError, match=r"contains no secret\.key"):
         await reconcile_keys(pool, tmp_path / "empty", root_keys.load(tmp_path / "empty"))

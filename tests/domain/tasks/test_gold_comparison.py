@@ -11,6 +11,7 @@ from psycopg2.extras import Json
 from support.ledger import Ledger
 
 from crowdd.features.results.gold_comparison import is_right
+from crowdd.features.trust.feature import TrustFeature
 
 
 def box(x: float, size: float = 10, **more: Any) -> dict[str, Any]:
@@ -51,12 +52,12 @@ def test_marks_apart_are_compared_as_quickly_as_they_are_many(rule):
 
 
 @pytest_twisted.ensureDeferred
-async def test_marks_that_take_too_long_are_wrong_and_hold_nobody_up(dsn, services):
-    """1,500 boxes that all overlap take half a minute and 200 MB: not in this process, and no longer than five seconds."""
+async def test_marks_that_take_too_long_are_not_judged_and_hold_nobody_up(dsn, house):
+    """2,500 boxes that all overlap take half a minute: not in this process, and no longer than five seconds."""
     ledger = Ledger(dsn)
     project = ledger.project(tasks=2)
     gold, _other = ledger.tasks(project)
-    overlapping = [box(number / 1000) for number in range(1500)]
+    overlapping = [box(number / 1000) for number in range(2500)]
     make = "SELECT make_gold(%(p)s, %(t)s, %(a)s, %(r)s, NULL, 1, clock())"
     ledger.run(make, p=project, t=gold, a=Json([overlapping]), r=Json({"type": "boxes"}))
     for actor, boxes in (("c:a", overlapping[::-1]), ("c:b", [box(0)])):
@@ -66,10 +67,21 @@ async def test_marks_that_take_too_long_are_wrong_and_hold_nobody_up(dsn, servic
         ledger.hold(project, f"c:{nth}", gold)
         ledger.answer(project, f"c:{nth}", gold, {"answer": [box(-number * 20) for number in range(1500)]})
     of_reactor, of_all = time.thread_time(), time.process_time()
-    assert await services.gold.compare_pending(100) == 22
+    assert await house[TrustFeature].gold.compare_pending(100) == 21
     assert time.thread_time() - of_reactor < 22 * 0.02
     assert time.process_time() - of_all < 2
     rows = ledger.rows("SELECT actor, is_right, taught IS NOT NULL AS taught FROM task_run ORDER BY id LIMIT 2")
-    assert rows == [{"actor": actor, "is_right": False, "taught": True} for actor in ("c:a", "c:b")]
-    assert await services.gold.compare_pending(100) == 0
+    assert rows == [
+        {"actor": "c:a", "is_right": None, "taught": False},
+        {"actor": "c:b", "is_right": False, "taught": True},
+    ]
+    assert await house[TrustFeature].gold.compare_pending(100) == 0, "not yet"
+    (failed,) = ledger.rows("SELECT failure, tries, retry_at - clock() AS wait FROM gold_failure")
+    assert failed["failure"] == "took more than 5 seconds of processor time"
+    assert failed["tries"] == 1 and 0 < failed["wait"].total_seconds() <= 30
+    # An answer that has changed is another one; one that can be compared leaves nothing behind.
+    ledger.run("UPDATE task_run SET info = %(i)s WHERE actor = 'c:a'", i=Json({"answer": [box(0)]}))
+    assert await house[TrustFeature].gold.compare_pending(100) == 1
+    assert ledger.value("SELECT is_right FROM task_run WHERE actor = 'c:a'") is False
+    assert ledger.value("SELECT count(*) FROM gold_failure") == 0
     ledger.close()

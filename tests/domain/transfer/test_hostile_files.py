@@ -17,7 +17,7 @@ DEAR = {
 
 
 @shows("page-import-hostile")
-@examples(*(file.id for file in FILES if file.id not in DEAR))
+@examples(*{file.id.partition(":")[0]: file.id for file in FILES if file.id not in DEAR}.values())  # one of a format
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.id)
 def test_a_hostile_file_is_refused_with_a_sentence_in_bounded_memory_and_time(file: HostileFile) -> None:
     assert violations(file, examined(file)) == []

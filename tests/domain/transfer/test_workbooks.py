@@ -100,9 +100,9 @@ def test_the_first_visible_sheet_with_rows_is_read_unless_another_is_named(tmp_p
     path = kept(tmp_path, xlsx({"Codes": table([["c"], [1]]), "Empty": "", "Data": PLAIN}, hidden=["Codes"]))
     workbook = examined(path)
     assert workbook.sheets == (
-        {"name": "Codes", "hidden": True, "chosen": False},
-        {"name": "Empty", "hidden": False, "chosen": False},
-        {"name": "Data", "hidden": False, "chosen": True},
+        {"name": "Codes", "hidden": True, "rows": 2, "chosen": False},
+        {"name": "Empty", "hidden": False, "rows": 0, "chosen": False},
+        {"name": "Data", "hidden": False, "rows": 2, "chosen": True},
     )
     assert (workbook.columns, workbook.dialect.sheet, workbook.rows) == (["name", "n"], "Data", 1)
     made = (tmp_path / "book.rows").stat().st_mtime_ns
@@ -116,6 +116,72 @@ def test_the_first_visible_sheet_with_rows_is_read_unless_another_is_named(tmp_p
     assert examined(path, sheet="Data", header=False).columns == ["column_1", "column_2"]
     discard(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_days_before_1900_are_those_that_were_typed(tmp_path):
+    # As LibreOffice and openpyxl write 1890-01-02 and 1899-12-29 06:00; spreadsheets have no serial below zero.
+    days = (-3649, -0.75, 45_000, 2)
+    rows = row(1, cell("A1", "name"), cell("B1", "day"))
+    rows += "".join(row(n, cell(f"A{n}", "x"), cell(f"B{n}", day, DATE)) for n, day in enumerate(days, 2))
+    read = rows_of(kept(tmp_path, xlsx({"One": rows})))
+    assert [values["day"] for _, values in read] == ["1890-01-02", "1899-12-29T06:00:00", "2023-03-15", "1900-01-02"]
+
+
+def test_a_cell_that_is_not_of_the_type_of_its_column_refuses_its_row_and_says_which_it_is(tmp_path):
+    rows = row(1, cell("A1", "name"), cell("B1", "day"), cell("C1", "sum"))
+    rows += row(2, cell("A2", "fox"), cell("B2", 45_000, DATE), cell("C2", 1))
+    rows += row(3, cell("A3", "owl"), cell("B3", 0, DATE), cell("C3", 2))
+    rows += row(4, cell("A4", "elk"), cell("B4", 45_001, DATE), '<c r="C4" t="e"><v>#DIV/0!</v></c>')
+    rows += row(5, cell("A5", "eel"), cell("B5", 45_002, DATE), '<c r="C5"><f>A1&amp;B1</f></c>')
+    rows += row(6, cell("A6", "emu"), cell("B6", 45_003, DATE), '<c r="C6" t="str"><f>""</f><v></v></c>')
+    read = rows_of(kept(tmp_path, xlsx({"One": rows})))
+    assert read[0] == (2, {"name": "fox", "day": "2023-03-15", "sum": 1})
+    assert [read[n][0] for n in range(5)] == [2, 3, 4, 5, 6]
+    assert "B3 has a time of day" in str(read[1][1]) and "C4 has the error #DIV/0!" in str(read[2][1])
+    assert "C5 has a formula without its result" in str(read[3][1]) and read[4][1]["sum"] == ""
+    times = row(1, cell("A1", "n"), cell("B1", "at")) + row(2, cell("A2", 1), cell("B2", 0, TIME))
+    (tmp_path / "other").mkdir()
+    assert rows_of(kept(tmp_path / "other", xlsx({"One": times})))[0] == (2, {"n": 1, "at": "00:00:00"})
+
+
+def test_decimals_are_those_that_were_typed(tmp_path):
+    typed = [6982.299999999999, 0.1 + 0.2, 1e-7, 1234.5678901234]
+    path = kept(tmp_path, xlsx({"One": table([["n"], *([value] for value in typed)])}))
+    assert [values["n"] for _, values in rows_of(path)] == [6982.3, 0.3, 1e-7, 1234.5678901234]
+
+
+def test_titles_above_the_names_and_a_cover_are_passed_over_and_the_owner_may_say_otherwise(tmp_path):
+    titled = table(
+        [
+            ["Birds of 1954"],
+            ["Museum of the island"],
+            [],
+            ["name", "n", "place"],
+            ["fox", 3, "a"],
+            ["owl", 4, "b"],
+        ]
+    )
+    path = kept(tmp_path, xlsx({"Cover": table([["Birds"]]), "Data": titled}))
+    workbook = examined(path)
+    assert (workbook.dialect.sheet, workbook.dialect.line, workbook.columns) == ("Data", 4, ["name", "n", "place"])
+    assert [sheet["rows"] for sheet in workbook.sheets] == [1, 6] and workbook.rows == 2
+    assert rows_of(path)[-1] == (6, {"name": "owl", "n": 4, "place": "b"})
+    assert examined(path, line=5).columns == ["fox", "3", "a"]
+    assert examined(path, line=1).columns == ["Birds of 1954", "column_2", "column_3"]
+    csv = kept(tmp_path, b"Birds of 1954;;\r\n\r\nname;n;place\r\nfox;3;a\r\nowl;4;b\r\n")
+    assert detect(csv).line == 3 and inspect(csv, 5).columns == ["name", "n", "place"] and inspect(csv, 5).rows == 2
+    assert inspect(csv, 5, Dialect("csv", delimiter=";", line=4)).columns == ["fox", "3", "a"]
+    for plain in (
+        b"name;n\nfox;3\n",
+        b"name\nfox\nowl\n",
+        b"sep=;\nname;n\nfox;3\n",
+        b"a,b,c\n1,,\n2,,\n",
+        b"a,\n1,2\n3,4\n",
+    ):
+        assert detect(kept(tmp_path, plain)).line == 0, plain
+    for wrong in (-1, 1001, "3", True):
+        with pytest.raises(CrowddError, match="line"):
+            Dialect.from_json({"format": "csv", "line": wrong})
 
 
 def test_a_sheet_that_claims_more_than_memory_holds_is_refused(tmp_path):
@@ -194,7 +260,7 @@ def test_a_cell_beyond_the_limit_of_a_row_refuses_that_row_alone(tmp_path):
 
 def test_the_process_has_its_limits_before_it_reads():
     code = (
-        "import resource; from crowdd.features.imports.prepared import program; program.limit();"
+        "import resource; from crowdd.features.imports.prepared import program; program.LIMITS.apply();"
         "print(*(resource.getrlimit(getattr(resource, 'RLIMIT_' + name))[0] for name in ('AS', 'CPU', 'FSIZE', 'CORE')))"
     )
     done = subprocess.run([command("x")[0], "-c", code], check=True, capture_output=True, text=True)
@@ -202,7 +268,7 @@ def test_the_process_has_its_limits_before_it_reads():
 
 
 def test_a_process_that_is_told_to_end_says_nothing_of_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(prepared_process, "_PROGRAM", "killed")
+    monkeypatch.setattr(prepared_process, "_PROGRAM", "killed:end")
     (tmp_path / "killed.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(StoppedError):

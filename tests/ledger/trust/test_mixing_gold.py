@@ -242,6 +242,22 @@ def test_left_out_nothing_there_and_cannot_tell_are_three_answers_to_a_gold_task
     assert right("fox", [1]) == set()
 
 
+@pytest.mark.parametrize(
+    ("type_", "right", "value"),
+    [
+        ("equal", "Fox", "fox "),
+        ("equal", "café", "cafe\u0301"),
+        ("set", ["Fox", "owl"], ["OWL", " fox"]),
+        ("text", "Straße", "STRASSE"),
+    ],
+)
+def test_the_form_of_texts_does_not_make_an_answer_to_a_gold_task_wrong(ledger: Ledger, type_, right, value) -> None:
+    compare = "SELECT is_right(%(rule)s, %(right)s, %(value)s)"
+    rule = json.dumps({"type": type_})
+    assert ledger.value(compare, rule=rule, right=json.dumps([right]), value=json.dumps(value))
+    assert not ledger.value(compare, rule=rule, right=json.dumps([7, None]), value=json.dumps(value))
+
+
 def test_lease_and_answer_outlive_what_owners_do_meanwhile(ledger: Ledger) -> None:
     project = ledger.project(tasks=2, n=1)
     first, second = ledger.tasks(project)

@@ -11,7 +11,9 @@ import random
 import pytest
 from psycopg2.extras import Json
 
+from crowdd.features.results.comparing_texts import plain_text
 from crowdd.features.trust.weighing import Given, Weighing
+from crowdd.kinds.answers.fields import folded
 
 
 def say(ledger, project, actor, value, **options):
@@ -225,6 +227,55 @@ def test_the_consensus_of_a_label_is_its_most_probable_class(ledger):
     shown = ledger.row("SELECT consensus, reason, posterior FROM result_record")
     assert shown["consensus"]["answer"]["value"] == "fox" and shown["reason"] == "full"
     assert [each["value"] for each in shown["posterior"]] == ["fox", "owl", None]
+
+
+FOLDED = [
+    "Fox",
+    " fox ",
+    "FOX\n",
+    "café",
+    "cafe\u0301",
+    "CAFÉ",
+    "Straße",
+    "STRASSE",
+    "straße",
+    "ΣΊΣΥΦΟΣ",
+    "σίσυφος",
+    "ﬁn",
+    "İ",
+]
+
+
+def test_texts_are_folded_as_in_python(ledger):
+    def same(values, fold):
+        return {(one, other) for one in values for other in values if fold[one] == fold[other]}
+
+    stored = {text: ledger.value("SELECT folded(%(t)s)", t=text) for text in FOLDED}
+    pairs = same(FOLDED, stored)
+    assert pairs == same(FOLDED, {text: folded(text) for text in FOLDED})
+    assert {("Fox", " fox "), ("café", "cafe\u0301"), ("Straße", "STRASSE"), ("ΣΊΣΥΦΟΣ", "σίσυφος")} <= pairs
+    assert ("ﬁn", "Fox") not in pairs and ("Fox", "café") not in pairs
+    plain = {text: ledger.value("SELECT plain_text(%(t)s)", t=text) for text in FOLDED}
+    assert same(FOLDED, plain) == same(FOLDED, {text: plain_text(text) for text in FOLDED})
+
+
+def test_a_choice_is_the_same_in_another_form(ledger):
+    project = ledger.project(tasks=1, n=9)
+    ledger.declare(project, "café", "fox", "Owl", "owl", "Straße", 1, None)
+    values = ["cafe\u0301", " Fox", "OWL", "owl", "STRASSE", "1", None, ["fox"], "foxes"]
+    for nth, value in enumerate(values):
+        task = say(ledger, project, f"u:{nth}", value)
+    classes = [
+        row["class"] for row in ledger.rows("SELECT class FROM task_run WHERE task_id = %(t)s ORDER BY id", t=task)
+    ]
+    assert classes == [1, 2, None, 4, 5, None, 7, None, None], "OWL could be both"
+    assert ledger.rows("SELECT * FROM check_weighing(%(p)s, clock())", p=project) == []
+    undeclared = ledger.project(tasks=1, n=3)
+    ledger.declare(undeclared)
+    for nth, value in enumerate(("Fox", "fox ", "owl")):
+        task = say(ledger, undeclared, f"u:{nth}", value)
+    assert model(ledger, undeclared)["choices"] == ["Fox", "owl"]
+    assert ledger.results(task)[0]["consensus"] == "Fox"
 
 
 def test_two_strangers_who_differ_have_no_consensus(ledger):

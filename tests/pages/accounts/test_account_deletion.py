@@ -16,7 +16,9 @@ from support.servers.queue_runner import worked
 from twisted.logger import formatEvent, globalLogPublisher
 
 from crowdd.core.secrets import place
+from crowdd.features.people.feature import PeopleFeature
 from crowdd.features.people.personal_data import Table
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.sched.statistics import Checking
 
 NAME, FULLNAME, EMAIL = "xquill", "Xanthippe Quillfeather", "xanthippe@planted.example"
@@ -95,7 +97,7 @@ async def test_everything_about_a_person_in_one_file(served):
     assert item["state"] == "done", item
     letters = await served.database.fetch("SELECT recipient, template, text FROM mail")
     assert [(letter["recipient"], letter["template"]) for letter in letters] == [("ada@example.org", "export_ready")]
-    assert f"{served.services.settings.base_url}/account/profile\n" in letters[0]["text"]
+    assert f"{served.house.base.settings.base_url}/account/profile\n" in letters[0]["text"]
     export = (await ada.page("/account/ada/export")).json()["export"]
     assert export.keys() == {"state", "requested", "ready", "bytes", "url"} and export["state"] == "ready"
     file = await ada.get(export["url"])
@@ -145,7 +147,7 @@ async def test_an_export_is_its_persons_and_goes_after_three_days(served):
     for other in (bob, boss):
         assert (await other.get("/account/ada/export/download")).status == 403
     assert (await served.client().get("/account/ada/export/download")).status == 302
-    folder = served.services.people.personal_data.folder
+    folder = served.house[PeopleFeature].personal_data.folder
     (file,) = folder.iterdir()
     assert file.stat().st_mode & 0o077 == 0 and folder.stat().st_mode & 0o077 == 0
     assert (await served.client().get(f"/uploads/exports/{file.name}")).status == 404
@@ -153,7 +155,7 @@ async def test_an_export_is_its_persons_and_goes_after_three_days(served):
     await worked(served)
     assert len(list(folder.iterdir())) == 1 and not file.exists()
     await served.database.execute("UPDATE clock_shift SET ahead = '73 hours'")
-    assert await served.services.people.personal_data.sweep(0.0) == 1
+    assert await served.house[PeopleFeature].personal_data.sweep(0.0) == 1
     assert list(folder.iterdir()) == [] and (await ada.get("/account/ada/export/download")).status == 404
 
 
@@ -223,7 +225,7 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
         {"me": [me], "id": birds["id"]},
     )
     await browser.put(f"/api/project/{birds['id']}", json={"description": "Changed"})
-    await served.services.people.social_login._keep(served.database, me, _identity())
+    await served.house[SigninFeature].social_login._keep(served.database, me, _identity())
     await served.database.execute(
         "INSERT INTO audit (at, user_name, via, action, kind, object_id, after) VALUES (clock(), 'owner', 'web', 'add_coowner',"
         " 'project', 1, %(after)s::jsonb)",
@@ -234,7 +236,7 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     await browser.send_form(f"/account/{NAME}/export", {})
     await browser.send_form("/account/forgot-password", {"email_addr": EMAIL})
     await worked(served)
-    assert (await served.services.mail.deliver()).held == 2
+    assert (await served.house.base.mail.deliver()).held == 2
     assert await planted(served), "the search finds what is there"
     done = await browser.send_form(f"/account/{NAME}/delete", {"password": PASSWORD})
     assert done.json()["status"] == "success", done.body
@@ -244,7 +246,7 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     words = [line for line in logged if any(word.lower() in line.lower() for word in (NAME, FULLNAME, EMAIL))]
     assert words == []
     await served.database.execute("UPDATE clock_shift SET ahead = '4 hours'")
-    assert await served.services.people.account_deletion.finish() == 0
+    assert await served.house[PeopleFeature].account_deletion.finish() == 0
     left = await served.database.fetch(
         "SELECT 'person_stat' AS t FROM person_stat WHERE user_id = %(me)s UNION ALL SELECT 'volunteer' FROM volunteer WHERE actor = 'u:' || %(me)s"
         " UNION ALL SELECT 'account_deletion' FROM account_deletion UNION ALL SELECT 'project' FROM project WHERE %(me)s = ANY (owners_ids)",
@@ -268,7 +270,7 @@ async def planted(served):
         for row in await served.database.fetch(f"SELECT * FROM {table}"):
             text = " ".join(_opened(served, table, row, name) for name in row).lower()
             places += [(table, word) for word in words if word in text]
-    for path in served.services.settings.data.dir.rglob("*"):
+    for path in served.house.base.settings.data.dir.rglob("*"):
         content = path.read_bytes() if path.is_file() else b""
         if path.suffix == ".zip":
             archive = zipfile.ZipFile(path)
@@ -281,7 +283,7 @@ def _opened(served, table, row, name):
     value, key = row[name], f"{row['user_id']}.{row['provider']}" if table == "provider_token" else row.get("id")
     if isinstance(value, memoryview | bytes):
         try:
-            return served.services.secrets.decrypt(value, place(table, name, key))
+            return served.house.base.secrets.decrypt(value, place(table, name, key))
         except Exception:
             return bytes(value).decode("latin-1")
     return json.dumps(value, default=str, ensure_ascii=False)
@@ -345,7 +347,7 @@ async def test_an_answer_on_its_way_finds_the_pseudonym(served, dsn):
         "SELECT s.* FROM expired_lease l, submit(l.project_id, l.actor, l.task_id, %(me)s, NULL, NULL, '1', NULL, NULL, clock()) s",
         {"me": me},
     )
-    assert await served.services.people.account_deletion.finish() == 1
+    assert await served.house[PeopleFeature].account_deletion.finish() == 1
     actors = await served.database.fetch("SELECT DISTINCT actor, user_id FROM task_run")
     assert len(actors) == 1 and actors[0]["user_id"] is None and broken(dsn) == []
 
@@ -392,5 +394,5 @@ async def test_an_event_that_comes_after_the_account_went_is_put_right_too(serve
         {"me": me},
     )
     assert [event["user_ids"] for event in await events(served)] == [[me]]
-    assert await served.services.people.account_deletion.finish() == 1
+    assert await served.house[PeopleFeature].account_deletion.finish() == 1
     assert [event["user_ids"] for event in await events(served)] == [[]]

@@ -13,6 +13,7 @@ from support.servers.queue_runner import worked
 
 from crowdd.database.connection import Connection
 from crowdd.features.accounts import passwords
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.kernel.logs import request_id
 
 CONFIRM = {"CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}
@@ -93,7 +94,7 @@ async def test_a_link_gives_a_new_password_once_and_ends_every_session(served):
     await forget(served, " ADA@example.org ")
     (letter,) = await letters(served)
     assert (letter["recipient"], letter["template"]) == ("ada@example.org", "reset_password")
-    assert letter["url"].startswith(served.services.settings.base_url) and letter["url"] in letter["html"].replace(
+    assert letter["url"].startswith(served.house.base.settings.base_url) and letter["url"] in letter["html"].replace(
         "&amp;", "&"
     )
     browser = served.client()
@@ -129,7 +130,7 @@ async def test_a_link_that_is_old_replaced_or_made_up_gives_nothing(served):
     for key in ("", "x", "x" * 5000, "%00", "../..", second.partition("key=")[2][:-1]):
         assert (await served.client().page(f"/account/reset-password?key={key}")).status in (403, 415), key
     assert (await served.client().page("/account/reset-password")).status == 403
-    key = await served.services.accounts.first_admin_link() or "none"
+    key = await served.house[AccountsFeature].accounts.first_admin_link() or "none"
     assert (await served.client().page(f"/account/reset-password?key={key}")).status == 403
 
 
@@ -215,7 +216,7 @@ async def test_links_name_the_configured_address_whatever_the_host_header_says(s
         await worked(served)
         letter = (await letters(served))[-1]
         assert "evil" not in letter["text"] + letter["html"] and letter["url"].startswith(
-            served.services.settings.base_url
+            served.house.base.settings.base_url
         )
 
 
@@ -286,7 +287,7 @@ async def test_nobody_takes_an_account_over_by_a_link(serve):
     await served.person("ada")
     browser = served.client()
     assert (await browser.page(link)).status == 403 and await who(browser) is None
-    row = await served.services.accounts.find("ada")
+    row = await served.house[AccountsFeature].accounts.find("ada")
     assert row["email_addr"] == "ada@example.org"
 
 

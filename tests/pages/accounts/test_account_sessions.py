@@ -6,6 +6,7 @@ from support.browsers import newcomer, signed_in, who
 from support.checks.shows import shows
 
 from crowdd.features.accounts import session_statements
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.accounts.sessions import device_words
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0"
@@ -101,7 +102,7 @@ async def test_a_further_sign_in_ends_the_session_used_least_recently(served, mo
     await served.database.execute(
         "UPDATE session SET last_seen = last_seen - interval '1 day' WHERE id ="
         " (SELECT id FROM session WHERE user_id = %(ada)s ORDER BY id OFFSET 1 LIMIT 1)",
-        {"ada": (await served.services.accounts.find_by_name("ada"))["id"]},
+        {"ada": (await served.house[AccountsFeature].accounts.find_by_name("ada"))["id"]},
     )
     fourth = await signed_in(served, "ada")
     assert [await who(browser) for browser in (first, second, third, fourth)] == ["ada", None, "ada", "ada"]

@@ -80,7 +80,7 @@ async def test_a_picture_is_cut_out_and_served(served):
 @pytest_twisted.ensureDeferred
 async def test_a_new_picture_replaces_the_file_of_the_old_one(served):
     ada = await newcomer(served, "ada")
-    folder = served.services.uploads.folder
+    folder = served.house.base.uploads.folder
     for color in (RED, BLUE):
         await upload(ada, picture(color=color))
         assert len([path for path in folder.rglob("*") if path.is_file()]) == 1
@@ -97,7 +97,7 @@ async def test_what_is_no_picture_is_refused_and_leaves_nothing(served):
     ):  # fmt: skip
         answer = (await upload(ada, content, filename)).json()
         assert answer["status"] == "error" and list(answer["upload_form"]["errors"]) == ["avatar"], filename
-    assert await info_of(ada) == {} and not served.services.uploads.folder.exists()
+    assert await info_of(ada) == {} and not served.house.base.uploads.folder.exists()
 
 
 @pytest_twisted.ensureDeferred
@@ -106,7 +106,7 @@ async def test_the_name_of_the_file_leads_nowhere(served):
     for name in ("../../../../etc/cron.d/x", "/etc/passwd", "a.png\x00.html", "..", "C:\\x.png"):
         assert (await upload(ada, picture(), name)).json()["status"] == "success"
         assert (await info_of(ada))["avatar"].endswith(".png")
-    files = [path for path in served.services.uploads.folder.rglob("*") if path.is_file()]
+    files = [path for path in served.house.base.uploads.folder.rglob("*") if path.is_file()]
     assert [path.parent.name for path in files] == [f"user-{(await ada.page('/account/profile')).json()['user']['id']}"]
 
 

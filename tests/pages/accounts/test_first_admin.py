@@ -5,9 +5,11 @@ from support.browsers import registration
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.features.accounts.feature import AccountsFeature
+
 
 async def link(served):
-    return f"/account/first-admin?key={await served.services.accounts.first_admin_link()}"
+    return f"/account/first-admin?key={await served.house[AccountsFeature].accounts.first_admin_link()}"
 
 
 @shows("account-first-admin", "caller-first-admin")
@@ -20,7 +22,7 @@ async def test_the_link_makes_an_administrator_once(served):
     assert (await browser.send_form(address, registration("boss"))).json()["status"] == "success"
     assert (await browser.page("/account/profile")).json()["user"]["admin"] is True
     again = await served.client().page(address)
-    assert again.status == 404 and await served.services.accounts.first_admin_link() is None
+    assert again.status == 404 and await served.house[AccountsFeature].accounts.first_admin_link() is None
 
 
 @pytest_twisted.ensureDeferred

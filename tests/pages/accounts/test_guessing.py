@@ -11,6 +11,7 @@ from support.servers.served import PASSWORD
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
 from crowdd.features.accounts import passwords as passwords_module
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.accounts.passwords import Passwords
 from crowdd.http.auth.cookies import DEVICE
 from crowdd.kernel.errors import BusyError
@@ -35,13 +36,13 @@ async def ready_forms(browsers):
 
 def count_checks(served, monkeypatch):
     """A list that grows with each password that is compared with a hash."""
-    checked, check = [], served.services.passwords.check
+    checked, check = [], served.house[AccountsFeature].passwords.check
 
     async def counted(stored, password):
         checked.append(password)
         return await check(stored, password)
 
-    monkeypatch.setattr(served.services.passwords, "check", counted)
+    monkeypatch.setattr(served.house[AccountsFeature].passwords, "check", counted)
     return checked
 
 
@@ -204,12 +205,12 @@ async def test_the_right_project_password_costs_one_hash_for_many_requests(serve
 async def test_a_changed_project_password_ends_the_remembered_one_at_once(serve):
     served = await serve(CROWDD_ACCOUNTS_KEYS_MANAGE_PROJECTS="on")
     project = await locked_project(served)
-    path, owner = f"/api/project/{project['id']}", await served.services.accounts.find("owner")
+    path, owner = f"/api/project/{project['id']}", await served.house[AccountsFeature].accounts.find("owner")
     program = served.client(**{"X-Project-Password": "sesame"})
     assert (await program.get(path)).status == 200
-    row = await served.services.accounts.profile(owner["id"])
+    row = await served.house[AccountsFeature].accounts.profile(owner["id"])
     changed = {"btn": "Password", "protect": True, "password": "another"}
-    headers = {"Authorization": served.services.accounts.api_key(row)}
+    headers = {"Authorization": served.house[AccountsFeature].accounts.api_key(row)}
     assert (await served.client().post("/project/birds/update", json=changed, headers=headers)).status == 200
     assert (await program.get(path)).status == 401
 
@@ -263,7 +264,7 @@ async def test_beyond_that_people_are_told_to_come_back_and_nothing_is_counted(s
     served = await serve()
     await served.person("ada")
     busy = served.client()
-    monkeypatch.setattr(served.services.passwords, "_max_unfinished", 0)
+    monkeypatch.setattr(served.house[AccountsFeature].passwords, "_max_unfinished", 0)
     for _ in range(11):
         refused = await try_password(busy, password=PASSWORD)
         assert (refused.status, refused.json()["reason"]) == (503, "busy") and int(refused.header("retry-after")) > 0
@@ -283,6 +284,6 @@ async def test_a_hash_with_old_parameters_is_replaced_at_the_next_sign_in(serve)
     assert (await served.database.fetch(sql))[0]["passwd_hash"] == old
     assert (await try_password(served.client(), password=PASSWORD)).json()["status"] == "success"
     renewed = (await served.database.fetch(sql))[0]["passwd_hash"]
-    assert renewed != old and not served.services.passwords.is_outdated(renewed)
+    assert renewed != old and not served.house[AccountsFeature].passwords.is_outdated(renewed)
     assert (await try_password(served.client(), password=PASSWORD)).json()["status"] == "success"
     assert (await served.database.fetch(sql))[0]["passwd_hash"] == renewed

@@ -8,6 +8,8 @@ from argon2 import PasswordHasher
 from support.browsers import newcomer, registration, sign_in
 from support.checks.shows import shows
 
+from crowdd.features.accounts.feature import AccountsFeature
+
 COMMON = ["This is one of the most common passwords."]
 OWN = ["Leave out the name of this site, your name and your e-mail address, or add more beside them."]
 
@@ -27,7 +29,7 @@ async def test_a_poor_password_is_refused_at_sign_up(served, password, mistakes)
 @shows("account-passwords")
 @pytest_twisted.ensureDeferred
 async def test_a_poor_password_is_refused_in_the_settings_and_by_the_first_administrator(served):
-    link = await served.services.accounts.first_admin_link()
+    link = await served.house[AccountsFeature].accounts.first_admin_link()
     form = registration("boss", password="password123", confirm="password123")
     refused = (await served.client().send_form(f"/account/first-admin?key={link}", form)).json()
     assert refused["form"]["errors"] == {"password": COMMON}

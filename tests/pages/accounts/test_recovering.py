@@ -8,7 +8,9 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.signin import providers
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.kernel.requester import SYSTEM
 
 CONFIRM = {"CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}
@@ -45,13 +47,15 @@ async def csrf_of_profile(browser, name):
 
 async def connect(served, name, provider="github"):
     """As after signing in there, whatever the provider says."""
-    row = await served.services.accounts.find(name)
+    row = await served.house[AccountsFeature].accounts.find(name)
     identity = providers.ProviderIdentity(provider, f"{provider} of {name}", token="secret")
-    await served.services.people.social_login.connect(row["id"], identity, SYSTEM)
+    await served.house[SigninFeature].social_login.connect(row["id"], identity, SYSTEM)
 
 
 async def connected(served, name):
-    row = await served.services.accounts.profile((await served.services.accounts.find(name))["id"])
+    row = await served.house[AccountsFeature].accounts.profile(
+        (await served.house[AccountsFeature].accounts.find(name))["id"]
+    )
     return [provider for provider in providers.PROVIDERS if row[f"{provider}_user_id"]]
 
 
@@ -100,7 +104,7 @@ async def test_a_change_of_address_that_was_begun_before_a_reset_is_refused(serv
     trap = await link_of(served, "confirm_address")
     await served.client().send_form(await forgotten(served), NEW)
     assert (await served.client().page(trap)).status == 403
-    assert (await served.services.accounts.find("ada"))["email_addr"] == "ada@example.org"
+    assert (await served.house[AccountsFeature].accounts.find("ada"))["email_addr"] == "ada@example.org"
 
 
 @pytest_twisted.ensureDeferred

@@ -8,6 +8,7 @@ from support.checks.shows import shows
 from support.factors import code_of, letters, now, pass_time, set_up_app
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.features.signin.second_factors import matching_step
 
 SECOND = "/account/signin/second"
@@ -209,7 +210,7 @@ async def test_new_password_by_letter_keeps_the_second_factor_that_its_person_co
     secret, _codes = await set_up_app(served, ada, "ada")
     browser = served.client()
     await browser.send_form("/account/forgot-password", {"email_addr": "ada@example.org"})
-    await served.services.people.recovery.write(1)
+    await served.house[SigninFeature].recovery.write(1)
     (letter, *_more) = await letters(served, "reset_password")
     path = letter["text"].partition("/account/reset-password")[2].split()[0]
     form = {"new_password": "another good one", "confirm": "another good one", "keep": ["authenticator"]}
@@ -246,7 +247,7 @@ async def test_operator_removes_factors_of_somebody_who_lost_them(served):
     from crowdd.kernel.requester import SYSTEM
 
     await with_app(served)
-    assert await served.services.people.second_factors.remove_all(1, SYSTEM) == 1
+    assert await served.house[SigninFeature].second_factors.remove_all(1, SYSTEM) == 1
     assert await who(await signed_in(served, "ada")) == "ada"
     acts = await served.database.fetch("SELECT action, via FROM audit WHERE action = 'remove_second_factors'")
     assert [(act["action"], act["via"]) for act in acts] == [("remove_second_factors", "cli")]

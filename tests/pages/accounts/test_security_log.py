@@ -17,13 +17,17 @@ from crowdd.core import log_statements as stored
 from crowdd.core import security_log
 from crowdd.core.secrets import Secrets
 from crowdd.core.security_log import KINDS, EntryBudget, SecurityLog, Subject
+from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.people import personal_data_statements
+from crowdd.features.people.feature import PeopleFeature
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.features.site.admin_pages import WORDS
+from crowdd.features.site.feature import SiteFeature
 from crowdd.kernel.config import Settings
 from crowdd.kernel.config.server import LogSettings
 from crowdd.kernel.logs import EventWriter
 from crowdd.kernel.requester import Requester, network
-from crowdd.sched.upkeep import SWEEP_SECURITY_LOG_JOB
+from crowdd.sched.feature import SWEEP_SECURITY_LOG_JOB
 
 pytestmark = pytest.mark.inside
 HTML = {"Accept": "text/html"}
@@ -32,7 +36,7 @@ ALL = "SELECT * FROM security_log ORDER BY id"
 
 async def entries(served, *kinds):
     """What the log has, of some kinds only; what was counted is written first."""
-    await served.services.security_log.close()
+    await served.house.base.security_log.close()
     rows = await served.database.fetch(ALL)
     return [row for row in rows if not kinds or row["kind"] in kinds]
 
@@ -45,7 +49,7 @@ async def counts(served, *kinds):
 
 
 def pseudonym(served, address="127.0.0.1"):
-    return served.services.secrets.pseudonym(network(address))
+    return served.house.base.secrets.pseudonym(network(address))
 
 
 @pytest_twisted.ensureDeferred
@@ -87,7 +91,7 @@ async def test_what_was_typed_for_an_unknown_account_is_hashed(served):
     await sign_in(served.client(), "nobody", "a wrong password")
     (row,) = await entries(served, "sign_in_failed")
     assert row["user_id"] is None and row["tried"] and "nobody" not in orjson.dumps(row, default=str).decode()
-    page = await served.services.administration.security(
+    page = await served.house[SiteFeature].administration.security(
         Requester(user_id=boss.user_id, admin=True), "NOBODY@example.org"
     )
     assert [row["kind"] for row in page.rows] == ["sign_in_failed"]
@@ -180,7 +184,7 @@ async def test_a_key_is_noted_once_for_each_network(serve):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_known_network_is_written_once_a_day(services, pool):
+async def test_a_known_network_is_written_once_a_day(house, pool):
     clock, statements = Clock(), []
 
     class Counting:
@@ -191,7 +195,7 @@ async def test_a_known_network_is_written_once_a_day(services, pool):
         execute = pool.execute
 
     made = SecurityLog(clock, Counting(), Secrets(b"\x07" * 32))
-    user_id = await person(services)
+    user_id = await person(house)
     who = Requester(user_id=user_id, network="1.2.3.4")
     for _ in range(100):
         made.key_used(b"hash", who)
@@ -207,8 +211,8 @@ async def test_a_known_network_is_written_once_a_day(services, pool):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_key_keeps_its_latest_networks(services, pool):
-    user_id = await person(services)
+async def test_a_key_keeps_its_latest_networks(house, pool):
+    user_id = await person(house)
     for part in range(3):
         uses = [(b"hash", f"10.0.{part}.{n}", user_id) for n in range(50)]
         assert len(await stored.note_key_uses(pool, uses)) == 50
@@ -220,11 +224,11 @@ async def test_a_key_keeps_its_latest_networks(services, pool):
     assert not await stored.note_key_uses(pool, [(b"hash", "10.9.9.9", user_id + 1)]), "an account that has gone"
 
 
-async def person(services):
+async def person(house):
     from crowdd.features.accounts.validation import Registration
 
     form = Registration("ada", "Ada", "ada@example.org", PASSWORD, PASSWORD)
-    return await services.accounts.register(form, Requester())
+    return await house[AccountsFeature].accounts.register(form, Requester())
 
 
 @pytest_twisted.ensureDeferred
@@ -250,12 +254,12 @@ async def test_changes_of_accounts_are_rows_of_their_own(served):
 async def test_passwords_and_addresses_leave_entries(served):
     ada = await served.person("ada")
     browser = await signed_in(served, "ada")
-    await served.services.people.recovery.ask("ada@example.org", Requester())
-    await served.services.people.recovery.ask("nobody@example.org", Requester())
-    row = await served.services.accounts.profile(ada.user_id)
+    await served.house[SigninFeature].recovery.ask("ada@example.org", Requester())
+    await served.house[SigninFeature].recovery.ask("nobody@example.org", Requester())
+    row = await served.house[AccountsFeature].accounts.profile(ada.user_id)
     profile = (await browser.page("/account/ada/update")).json()["form"]
     await browser.send_form("/account/ada/update", {**profile, "email_addr": "new@example.org", "btn": "Profile"})
-    await served.services.people.profiles.set_password(row["id"], "another password", Requester(user_id=row["id"]))
+    await served.house[PeopleFeature].profiles.set_password(row["id"], "another password", Requester(user_id=row["id"]))
     rows = await entries(served, "reset_asked", "address_changed", "password_changed")
     assert Counter((row["kind"], row["user_id"]) for row in rows) == Counter(
         [
@@ -272,7 +276,7 @@ async def test_what_is_rolled_back_leaves_no_entry(served):
     ada = await served.person("ada")
 
     async def work(tx):
-        await served.services.security_log.note(tx, KINDS["key_made"], Requester(user_id=ada.user_id))
+        await served.house.base.security_log.note(tx, KINDS["key_made"], Requester(user_id=ada.user_id))
         raise LookupError
 
     with pytest.raises(LookupError):
@@ -314,7 +318,7 @@ async def test_the_page_shows_the_log_to_administrators(served):
     ada = await served.person("ada")
     await sign_in(served.client(), "ada", "a wrong password")
     boss = await signed_in(served, "boss")
-    await served.services.security_log.close()
+    await served.house.base.security_log.close()
     page = (await boss.page("/admin/security?account=ada&kind=sign_in_failed")).json()
     assert page.keys() == {"template", "title", "entries", "kinds", "chosen", "next"}
     assert [(row["kind"], row["user_id"], row["user_name"]) for row in page["entries"]] == [
@@ -334,20 +338,20 @@ async def test_the_page_shows_the_log_to_administrators(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_entries_go_after_their_days(services, pool):
+async def test_entries_go_after_their_days(house, pool):
     await pool.execute(
         "INSERT INTO security_log (at, last_at, kind, network)"
         " SELECT clock() - make_interval(days => d), clock(), 'sign_in', '' FROM unnest(ARRAY[0, 89, 91, 400]) d"
     )
-    user_id = await person(services)
+    user_id = await person(house)
     await stored.note_key_uses(pool, [(b"hash", "1.2.3.4", user_id)])
-    assert await SWEEP_SECURITY_LOG_JOB.work(services) == "2 removed"
+    assert await SWEEP_SECURITY_LOG_JOB.work(house) == "2 removed"
     await pool.execute("UPDATE clock_shift SET ahead = ahead + interval '91 days'")
-    assert await SWEEP_SECURITY_LOG_JOB.work(services) == "3 removed", "two entries and a network"
+    assert await SWEEP_SECURITY_LOG_JOB.work(house) == "3 removed", "two entries and a network"
 
 
 @pytest_twisted.ensureDeferred
-async def test_what_waits_is_written_once_the_database_is_back(services, pool):
+async def test_what_waits_is_written_once_the_database_is_back(house, pool):
     from crowdd.kernel.errors import UnavailableError
 
     class Failing:
@@ -372,7 +376,7 @@ async def test_what_waits_is_written_once_the_database_is_back(services, pool):
 
 
 @pytest_twisted.ensureDeferred
-async def test_two_processes_add_to_the_same_rows(services, pool):
+async def test_two_processes_add_to_the_same_rows(house, pool):
     logs = [SecurityLog(Clock(), pool, Secrets(b"\x07" * 32)) for _ in range(2)]
     for n in range(200):
         for one in logs:
@@ -383,7 +387,7 @@ async def test_two_processes_add_to_the_same_rows(services, pool):
 
 
 @pytest_twisted.ensureDeferred
-async def test_entries_are_lines_of_the_servers_log(services, tmp_path):
+async def test_entries_are_lines_of_the_servers_log(house, tmp_path):
     lines = []
 
     class Output:
@@ -393,8 +397,8 @@ async def test_entries_are_lines_of_the_servers_log(services, tmp_path):
     journal = EventWriter(Settings(log=LogSettings(format="json")), Output())
     globalLogPublisher.addObserver(journal)
     try:
-        services.security_log.count(KINDS["sign_in_failed"], Requester(network="1.2.3.4"), tried="a\nb", request="r1")
-        await services.security_log.close()
+        house.base.security_log.count(KINDS["sign_in_failed"], Requester(network="1.2.3.4"), tried="a\nb", request="r1")
+        await house.base.security_log.close()
     finally:
         globalLogPublisher.removeObserver(journal)
     (line,) = [orjson.loads(text) for text in lines if "security event" in text]
@@ -406,7 +410,7 @@ async def test_entries_are_lines_of_the_servers_log(services, tmp_path):
 @pytest_twisted.ensureDeferred
 async def test_a_deleted_account_is_named_no_more(served):
     boss, ada = await served.person("boss", admin=True), await served.person("ada")
-    await served.services.administration.block(ada.user_id, Requester(user_id=boss.user_id, admin=True))
+    await served.house[SiteFeature].administration.block(ada.user_id, Requester(user_id=boss.user_id, admin=True))
     await sign_in(served.client(), "ada")
     await ada.get("/api/project")
     await entries(served)

@@ -16,8 +16,11 @@ from support.until import until
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.features.accounts import statements as account_statements
+from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.people.feature import PeopleFeature
 from crowdd.features.signin import statements as signin_statements
 from crowdd.features.signin.access_revocation import Fate, fate
+from crowdd.features.signin.feature import SigninFeature
 from crowdd.features.signin.providers import ProviderIdentity
 from crowdd.features.signin.ways_in import Ends, ways_in
 from crowdd.kernel.errors import FormError
@@ -50,7 +53,7 @@ PROFILE = {
 @pytest_twisted.ensureDeferred
 async def test_every_table_and_column_that_authenticates_is_declared(served):
     """A new way in is a table with a ``user_id`` or a column of ``account``: it has to be declared, or named above."""
-    declared = {stored for way in ways_in(served.services.accounts) for stored in way.stored}
+    declared = {stored for way in ways_in(served.house[AccountsFeature].accounts) for stored in way.stored}
     rows = await served.database.fetch(
         "SELECT c.table_name AS name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)"
         " WHERE c.table_schema = current_schema() AND c.column_name = 'user_id' AND t.table_type = 'BASE TABLE'"
@@ -69,7 +72,7 @@ async def test_every_table_and_column_that_authenticates_is_declared(served):
 
 @pytest_twisted.ensureDeferred
 async def test_every_declared_way_in_is_tried_here(served):
-    declared = ways_in(served.services.accounts)
+    declared = ways_in(served.house[AccountsFeature].accounts)
     assert {way.name for way in declared} == {*PLANTED}
     assert {way.name for way in declared if way.ends is Ends.UNLESS_KEPT} == {*KEEPABLE}
 
@@ -112,7 +115,7 @@ class Holder:
         holder.user_id, holder.key = user["id"], user["api_key"]
         answer = await holder.browser.send_form("/account/ada/tokens", {"name": "x", "scope": "everything"})
         holder.token = answer.json()["token"]
-        await served.services.people.social_login.connect(holder.user_id, holder.there, SYSTEM)
+        await served.house[SigninFeature].social_login.connect(holder.user_id, holder.there, SYSTEM)
         assert await signin_statements.insert_passkey(
             served.database, holder.user_id, b"credential", b"key", 0, "Phone"
         )
@@ -135,7 +138,7 @@ class Holder:
 
     async def code_works(self, code: str) -> bool:
         try:
-            await self.served.services.people.second_factors.check_code(self.user_id, code, SYSTEM)
+            await self.served.house[SigninFeature].second_factors.check_code(self.user_id, code, SYSTEM)
         except FormError:
             return False
         return True
@@ -169,7 +172,7 @@ async def unconfirmed_authenticator(holder: Holder) -> bool:
 
 async def pending_secret(holder: Holder) -> str:
     """The secret of the app that the account of ada is offered."""
-    enrolment = await holder.served.services.people.second_factors.totp.enrolment(holder.user_id, "ada", SYSTEM)
+    enrolment = await holder.served.house[SigninFeature].second_factors.totp.enrolment(holder.user_id, "ada", SYSTEM)
     return enrolment.secret
 
 
@@ -310,7 +313,7 @@ async def test_a_secret_that_somebody_saw_before_a_new_password_is_offered_to_no
     holder = Holder(served, await newcomer(served, "ada"), user_id=1)
     holder.pending = await pending_secret(holder)
     assert await unconfirmed_authenticator(holder)
-    await served.services.people.profiles.set_password(1, NEW, SYSTEM)
+    await served.house[PeopleFeature].profiles.set_password(1, NEW, SYSTEM)
     assert not await unconfirmed_authenticator(holder)
 
 
@@ -417,7 +420,7 @@ async def test_what_a_session_began_before_it_ended_is_not_done_afterwards(serve
 async def test_no_provider_is_connected_by_a_session_that_has_ended(served):
     await served.person("ada")
     thief = Requester(user_id=1, user_name="ada", session=b"ended", proved=True)
-    connecting = served.services.people.social_login.connect(1, ProviderIdentity("github", "thief"), thief)
+    connecting = served.house[SigninFeature].social_login.connect(1, ProviderIdentity("github", "thief"), thief)
     with pytest.raises(Exception, match="signed out"):
         await connecting
     assert (await stored(served))[0]["providers"] == 0
@@ -435,7 +438,7 @@ async def test_no_secret_of_an_app_is_made_for_a_session_that_has_ended(served):
 @pytest_twisted.ensureDeferred
 async def test_a_request_from_before_a_new_password_does_not_read_the_new_key(served):
     ada = await served.person("ada")
-    accounts_, records = served.services.accounts, served.services.records
+    accounts_, records = served.house[AccountsFeature].accounts, served.house.base.records
     by_session = Requester(user_id=1, user_name="ada", session=b"x", proved=True)
     for who_asks in (
         by_session,
@@ -482,7 +485,7 @@ async def test_a_sign_in_that_waits_for_its_second_factor_ends_with_the_password
     _secret, codes = await set_up_app(served, ada, "ada")
     thief = served.client()
     assert (await sign_in(thief, "ada")).json()["status"] == "second_factor"
-    await served.services.people.profiles.set_password(1, NEW, SYSTEM)
+    await served.house[PeopleFeature].profiles.set_password(1, NEW, SYSTEM)
     answer = await thief.send_form(SECOND, {"code": codes[0]})
     assert answer.status in (302, 401) and await who(thief) is None
 

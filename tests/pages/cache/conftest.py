@@ -17,10 +17,9 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http import page_cache
 from crowdd.http.page_cache import PageCache
+from crowdd.http.steps import SharePage
 from crowdd.kernel import config
-from crowdd.kernel.concurrency.cache import VersionedCache
 
 
 @pytest.fixture(scope="session")
@@ -30,10 +29,9 @@ def visited(postgres: Any) -> Iterator[VisitedSite]:
     clock, dsn = Clock(), postgres.make()
     environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(folder), "CROWDD_RATELIMIT_LIMIT": "0", **CROWDED}
     environment |= {"CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1", "CROWDD_ACCOUNTS_SIGNUPS_PER_HOUR": "0"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_cache, "VersionedCache", lambda _, *more: VersionedCache(clock, *more))
-        served = Served(reactor, config.load(None, environment))
-        pytest_twisted.blockon(ensureDeferred(served.start()))
+    served = Served(reactor, config.load(None, environment))
+    pytest_twisted.blockon(ensureDeferred(served.start()))
+    served.step(SharePage).page_cache._pages._clock = clock
     yield VisitedSite(served, clock)
     pytest_twisted.blockon(ensureDeferred(served.stop()))
     postgres.drop(dsn)

@@ -40,7 +40,9 @@ class Project:
 
     @property
     def pages(self) -> tuple[str, ...]:
-        return tuple(f"/project/{self.short_name}/{page}" for page in ("", "stats", "tasks/"))
+        return tuple(
+            f"/project/{self.short_name}/{page}" for page in ("", "stats", "tasks/", "tasks/browse", "newtask")
+        )
 
     @property
     def listed(self) -> bool:

@@ -38,7 +38,7 @@ def command() -> Iterator[Callable[..., Any]]:
     warm = Warm(folder)
 
     async def run(site: VisitedSite, *words: str) -> None:
-        settings = site.served.services.settings
+        settings = site.served.house.base.settings
         environment = {"CROWDD_DB_DSN": settings.db.dsn, "CROWDD_DATA_DIR": str(settings.data.dir), "HOME": str(folder)}
         argv = [str(BIN / "crowdctl"), *words]
         ended = await deferToThread(warm.run, argv, environment, str(folder), "")
@@ -250,7 +250,7 @@ async def test_the_name_of_the_site_is_seen_when_the_process_knows_it(site):
     token = (await browser.page("/admin/site/look")).json()["form"]["csrf"]
     sent = {"csrf_token": token, "name": "Lake Watch"}
     await browser.post("/admin/site/look?response_format=json", data=sent)
-    await until(lambda: site.served.services.site.name() == "Lake Watch", 10)
+    await until(lambda: site.served.house.base.site.name() == "Lake Watch", 10)
     for page in (await browser.get("/", headers=HTML), await site.seen("/"), await site.seen("/account/signin")):
         assert "Lake Watch" in page.text
 

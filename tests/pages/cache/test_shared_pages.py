@@ -12,12 +12,13 @@ from support.checks.shows import shows
 from support.visitors import HTML, VisitedSite, without_own
 
 from crowdd.http import page_cache
+from crowdd.http.steps import SharePage
 
 pytestmark = pytest.mark.inside
 
 PAGES = (
     "/", "/leaderboard/", "/stats/", "/project/{p}/", "/project/{p}/stats", "/project/{p}/tasks/", "/project/category/{c}/",
-    "/account/{a}/",
+    "/account/{a}/", "/project/{p}/tasks/browse",
 )  # fmt: skip
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
@@ -199,7 +200,7 @@ async def test_what_is_no_page_is_not_kept(site):
         for _ in range(2):
             answer = await site.seen(path)
             assert answer.status == status and answer.header("cache-control") == "no-store", path
-    cache = site.served.server._site.resource._router._page_cache._pages
+    cache = site.served.step(SharePage).page_cache._pages
     assert not {key[0] for key in cache._entries} & {site.at("/project/{p}/"), "/project/none/", "/account/none/"}
 
 
@@ -248,7 +249,7 @@ async def test_the_cache_holds_its_bound_whatever_is_asked_for(serve, addresses)
         " SELECT clock(), 'p' || n, 'P', 'p' || n || '@example.org', sha256(('p' || n)::bytea), '' FROM generate_series(1, %(n)s) n RETURNING 1"
     )
     await site.sql(people, n=addresses)
-    cache = served.server._site.resource._router._page_cache._pages
+    cache = served.step(SharePage).page_cache._pages
     sizes = []
     for number in range(1, addresses + 1):
         assert (await site.seen(f"/account/p{number}/")).status == 200

@@ -126,7 +126,7 @@ async def test_hostile_addresses_are_refused_with_a_sentence(serve, hostile, mon
                 break
     assert hostile.asked["/secret"] == hostile.asked["/x"] == 0
     assert hostile.sent < 60_000_000, "who sends without end is cut off"
-    assert list((served.services.settings.data.dir / "imports").iterdir()) == []
+    assert list((served.house.base.settings.data.dir / "imports").iterdir()) == []
 
 
 @pytest_twisted.ensureDeferred

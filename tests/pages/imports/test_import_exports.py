@@ -23,6 +23,7 @@ from support.servers.queue_runner import worked
 from crowdd.features.imports.files import detect
 from crowdd.features.imports.reader import Plan, RowReader
 from crowdd.kinds.answers import MarkLimit
+from crowdd.sched.feature import Scheduling
 
 FISH = "/project/fish/tasks/import"
 INFOS: list[Any] = [
@@ -58,9 +59,9 @@ async def export(owner: Any, type_: str, format_: str, **more: str) -> bytes:
 
 async def agrees(served: Any) -> None:
     """Every counter is what a recount says, and no rule of the ledger is broken."""
-    assert [difference async for difference in served.services.checking.run()] == []
+    assert [difference async for difference in served.house[Scheduling].checking.run()] == []
     with contextlib.closing(
-        psycopg2.connect(served.services.settings.db.dsn, options="-c search_path=public,code")
+        psycopg2.connect(served.house.base.settings.db.dsn, options="-c search_path=public,code")
     ) as connection:
         assert invariants(connection) == []
 
@@ -132,7 +133,7 @@ async def test_answers_come_back_counted_up_to_what_a_task_needs_and_once(served
     events = await served.database.fetch("SELECT kind FROM event WHERE project_id = %(id)s", {"id": fish["id"]})
     assert events == []
     one = next(iter(await served.database.fetch("SELECT id FROM project WHERE short_name = 'fish'")))
-    only = [d async for d in served.services.checking.run() if d.project_id == one["id"]]
+    only = [d async for d in served.house[Scheduling].checking.run() if d.project_id == one["id"]]
     assert only == []
     # Trial answers go when the project is published, imported ones stay.
     tester = (await owner.get(f"/api/project/{fish['id']}/newtask")).json()
@@ -148,7 +149,7 @@ async def test_answers_come_back_counted_up_to_what_a_task_needs_and_once(served
     assert len(rows) == 7 and all(row["info"] != "trial" for row in rows)
     results = (await owner.get(f"/api/result?project_id={fish['id']}&limit=100")).json()
     assert sorted(len(result["task_run_ids"]) for result in results) == [2, 2, 2]
-    assert [d async for d in served.services.checking.run() if d.project_id == one["id"]] == []
+    assert [d async for d in served.house[Scheduling].checking.run() if d.project_id == one["id"]] == []
 
 
 @pytest_twisted.ensureDeferred
@@ -463,5 +464,5 @@ async def test_the_file_of_an_archive_is_imported(serve):
     ):  # fmt: skip
         refused = await bring(owner, content, "t.zip", map="y")
         assert refused["status"] == "error" and words in refused["flash"], (words, refused.get("flash"))
-    folder = served.services.settings.data.dir / "imports"
+    folder = served.house.base.settings.data.dir / "imports"
     assert len(list(folder.iterdir())) == 1

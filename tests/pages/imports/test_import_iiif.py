@@ -113,8 +113,8 @@ async def test_a_collection_goes_on_where_it_was_cut(serve, documents, tmp_path)
     documents.pages = {name: manifest(f"{at}{name}", [f"{at}{name}.jpg"]) for name in names}
     path = tmp_path / "file"
     path.write_bytes(orjson.dumps(collection(f"{at}/c", *(("Manifest", at + name) for name in names))))
-    thread = served.services.people.worker_thread
-    reader = iiif_collections.CollectionReader(served.services.outgoing, thread, 10_000_000)
+    thread = served.house.base.worker_thread
+    reader = iiif_collections.CollectionReader(served.house.base.outgoing, thread, 10_000_000)
     steps = []
 
     async def progress(done: int, total: int) -> None:
@@ -144,7 +144,7 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
         path = tmp_path / "file"
         path.write_bytes(orjson.dumps(document))
         reader = iiif_collections.CollectionReader(
-            served.services.outgoing, served.services.people.worker_thread, max_bytes
+            served.house.base.outgoing, served.house.base.worker_thread, max_bytes
         )
 
         async def progress(_done: int, _total: int) -> None: ...

@@ -11,6 +11,8 @@ from support.importing import AT, bring, brought, figures, looked_at, tasks_of
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.sched.feature import Scheduling
+
 FIRST = b"code,place\na,north\nb,south\nc,west\n"
 
 
@@ -47,7 +49,7 @@ async def test_open_tasks_are_updated_new_ones_added_and_answered_ones_left_alon
     assert (await owner.post(f"{AT}/{upload['id']}/gone", json={})).json()["status"] == "error"
     again = figures(await brought(served, owner, second, key="code", on_error="skip"))
     assert again == {"present": 4, "kept": 1, "refused": 2}
-    assert [difference async for difference in served.services.checking.run()] == []
+    assert [difference async for difference in served.house[Scheduling].checking.run()] == []
 
 
 @pytest_twisted.ensureDeferred
@@ -73,7 +75,7 @@ async def test_attributes_are_updated_where_the_file_has_them(served):
     assert figures(result) == {"updated": 2}
     attributes = [(t["n_answers"], t["priority_0"], t["quorum"]) for t in await tasks_of(owner, project)]
     assert attributes == [(5, 0.25, 2), (4, 1.0, 0)]
-    assert [difference async for difference in served.services.checking.run()] == []
+    assert [difference async for difference in served.house[Scheduling].checking.run()] == []
 
 
 @shows("page-import-keep-columns")

@@ -63,7 +63,7 @@ async def test_all_or_nothing_leaves_nothing_when_a_row_is_refused_in_the_work(s
     project = await served.project(owner)
     upload = await looked_at(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
     # The file on the disk is another one now: what was read does not hold.
-    (path,) = (served.services.settings.data.dir / "imports").iterdir()
+    (path,) = (served.house.base.settings.data.dir / "imports").iterdir()
     path.write_bytes(path.read_bytes() + b"1,2\n")
     await owner.post(f"{AT}/{upload['id']}", json={"on_error": "stop"})
     (item,) = await worked(served)
@@ -135,6 +135,19 @@ async def test_a_large_file_is_read_in_the_background_and_says_where_to_ask(serv
     page = await owner.page(bad["next"])
     assert page.json()["import"]["state"] == "unreadable"
     assert "This file cannot be used" in (await owner.get(bad["next"], headers=HTML)).text
+
+
+@pytest_twisted.ensureDeferred
+async def test_choices_that_change_no_figure_need_no_second_press(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    upload = await looked_at(owner, b"url;place\nx1;a\nx2;b\n")
+    form = {"form": "y", "encoding": "utf-8", "delimiter": ";", "header": "y", "line": "1", "use_0": "info", "use_1": "skip",
+            "n_answers": "30", "key": "", "response_format": "json"}  # fmt: skip
+    begun = (await owner.post(f"{AT}/{upload['id']}", json=form)).json()
+    assert begun["status"] == "success", begun
+    assert figures((await worked(served))[-1]["result"]) == {"added": 2}
+    assert [task["info"] for task in await tasks_of(owner, project)] == [{"url": "x1"}, {"url": "x2"}]
 
 
 @pytest_twisted.ensureDeferred

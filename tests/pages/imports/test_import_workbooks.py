@@ -14,7 +14,7 @@ BOOK = xlsx({"Photos": DATA, "Codes": table([["code"], [7]])}, hidden=["Codes"])
 
 
 def in_folder(served):
-    return sorted(path.suffix for path in (served.services.settings.data.dir / "imports").iterdir())
+    return sorted(path.suffix for path in (served.house.base.settings.data.dir / "imports").iterdir())
 
 
 @shows("page-import-workbook")
@@ -25,7 +25,8 @@ async def test_a_sheet_is_previewed_chosen_and_imported(served):
     upload = await looked_at(owner, BOOK, "book.xlsx")
     assert (upload["format"], upload["columns"], upload["empty"]) == ("xlsx", ["picture", "n_answers"], 1)
     assert upload["sheets"] == [
-        {"name": "Photos", "hidden": False, "chosen": True}, {"name": "Codes", "hidden": True, "chosen": False},
+        {"name": "Photos", "hidden": False, "rows": 5, "chosen": True},
+        {"name": "Codes", "hidden": True, "rows": 2, "chosen": False},
     ]  # fmt: skip
     assert figures(upload["preview"]) == {"added": 1, "present": 1, "twice": 1, "refused": 1, "empty": 1}
     assert in_folder(served) == ["", ".rows"]
@@ -82,7 +83,7 @@ async def test_the_work_goes_on_when_the_rows_of_a_workbook_are_gone_and_a_hosti
     owner = await served.person("owner")
     project = await served.project(owner)
     upload = await looked_at(owner, xlsx({"One": table([["n"], *([n] for n in range(20))])}), "book.xlsx")
-    for path in (served.services.settings.data.dir / "imports").glob("*.rows"):
+    for path in (served.house.base.settings.data.dir / "imports").glob("*.rows"):
         path.unlink()
     await owner.post(f"{AT}/{upload['id']}", json={})
     assert figures((await worked(served))[-1]["result"]) == {"added": 20}

@@ -17,6 +17,7 @@ from support.importing import AT, tasks_of
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.features.imports.feature import ImportsFeature
 from crowdd.features.imports.sources import DAY, HOUR, MAX_FAILURES, MAX_SOURCES, WEEK, is_off, pause_seconds
 
 ALLOWED = {"CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*"}
@@ -78,7 +79,7 @@ async def kept(served: Any, table: Table, content: bytes, **fields: str) -> tupl
 async def passed(served: Any) -> list[dict[str, Any]]:
     """A day later: what is due has been read."""
     await served.database.execute("UPDATE import_source SET next_at = clock() WHERE next_at > clock()")
-    await served.services.sources.start_due()
+    await served.house[ImportsFeature].sources.start_due()
     return await worked(served)
 
 
@@ -93,7 +94,7 @@ async def test_new_rows_of_an_address_are_added_and_the_figures_add_up(serve, ta
     served = await serve(**ALLOWED)
     owner, project, source_id = await kept(served, table, b"n,w\n1,a\n2,b\n", key="n")
     assert (await shown(owner))["outcome"] == "" and (await shown(owner))["active"]
-    assert await served.services.sources.start_due() == 0, "it is not due before a day has passed"
+    assert await served.house[ImportsFeature].sources.start_due() == 0, "it is not due before a day has passed"
     table.content, table.etag = b"n,w\n1,a\n2,changed\n3,c\n,d\n", '"v2"'
     items = await passed(served)
     assert (items[-1]["name"], items[-1]["state"], items[-1]["result"]["outcome"]) == ("read_source", "done", "read")
@@ -176,7 +177,7 @@ async def test_who_owns_the_project_no_more_reads_nothing_and_a_paused_project_w
     (letter,) = await served.database.fetch("SELECT recipient FROM mail WHERE template = 'source_off'")
     assert letter["recipient"] == "other@example.org"
     assert (await other.request("DELETE", f"/api/project/{project['id']}")).status == 204
-    assert await served.services.sources.start_due() == 0
+    assert await served.house[ImportsFeature].sources.start_due() == 0
     assert await served.database.fetch("SELECT FROM import_source") == []
 
 
@@ -186,12 +187,12 @@ async def test_never_two_readings_at_once_and_one_that_was_cut_goes_on(serve, ta
     owner, project, _source_id = await kept(served, table, b"n\n1\n")
     table.content = b"n\n1\n2\n3\n"
     await served.database.execute("UPDATE import_source SET next_at = clock()")
-    sources = served.services.sources
+    sources = served.house[ImportsFeature].sources
     started = await gatherResults([ensureDeferred(sources.start_due()) for _ in range(4)])
     assert sum(started) == 1
     assert await served.database.fetch("SELECT count(*) AS n FROM queue_item WHERE name = 'read_source'") == [{"n": 1}]
     # The process dies after the file has been fetched and before its rows are added.
-    carry_on, cut = served.services.imports.carry_on, []
+    carry_on, cut = served.house[ImportsFeature].imports.carry_on, []
 
     async def killed(item: Any) -> Any:
         if not cut:
@@ -199,7 +200,7 @@ async def test_never_two_readings_at_once_and_one_that_was_cut_goes_on(serve, ta
             raise RuntimeError("killed")
         return await carry_on(item)
 
-    monkeypatch.setattr(served.services.imports, "carry_on", killed)
+    monkeypatch.setattr(served.house[ImportsFeature].imports, "carry_on", killed)
     await worked(served)
     await served.database.execute("UPDATE queue_item SET due = clock() WHERE state = 'waiting'")
     asked = len(table.asked)

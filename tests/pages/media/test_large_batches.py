@@ -5,6 +5,7 @@ import pytest_twisted
 from support.media import begin
 
 from crowdd.features.batches import statements as batch_statements
+from crowdd.features.batches.feature import BatchesFeature
 
 FILES = 10_000
 FILL = """
@@ -22,7 +23,7 @@ async def test_ten_thousand_files_are_counted_listed_and_left_out(served):
     owner = await served.person("owner")
     await served.project(owner, tasks=1)
     batch = await begin(owner)
-    number, db = int(batch.rpartition("/")[2]), served.services.media_batches._db
+    number, db = int(batch.rpartition("/")[2]), served.house[BatchesFeature].media_batches._db
     await db.execute(
         FILL.replace("n % 2", "n %% 2"), {"batch": number, "files": FILES}
     )  # as the members of an archive come
@@ -48,7 +49,7 @@ async def test_the_next_file_is_found_without_reading_those_that_are_done(served
     owner = await served.person("owner")
     await served.project(owner, tasks=1)
     first, second = [int((await begin(owner, column=name)).rpartition("/")[2]) for name in ("a", "b")]
-    db = served.services.media_batches._db
+    db = served.house[BatchesFeature].media_batches._db
     await db.execute(FILL.replace("n % 2", "n %% %(files)s"), {"batch": first, "files": 3000})
     await db.execute(FILL.replace("n % 2 = 0", "n < %(files)s"), {"batch": second, "files": 3000})
     await db.execute("ANALYZE media_file")

@@ -10,6 +10,9 @@ from support.checks.shows import shows
 from support.media import AT, begin, brought, close, files_of, picture, state, tasks_of, upload, zipped
 from support.servers.queue_runner import worked
 
+from crowdd.features.media.feature import MediaFeature
+from crowdd.sched.feature import Scheduling
+
 
 @shows("page-media", "page-media-one", "page-media-live")
 @pytest_twisted.ensureDeferred
@@ -44,14 +47,14 @@ async def test_the_same_content_is_stored_once_and_is_no_second_task(served):
     assert (again["added"], again["present"], again["tasks"]) == (1, 1, 1)
     infos = await tasks_of(owner, project)
     assert len({info["picture"] for info in infos}) == 3
-    media_keys = [key async for key, _size in served.services.media_store.keys(project["id"])]
+    media_keys = [key async for key, _size in served.house[MediaFeature].media_store.keys(project["id"])]
     assert len(media_keys) == len(set(media_keys)) == 6  # of each picture one for the web and a thumbnail
     # a task that is deleted makes room for its picture again
     task = (await owner.get(f"/api/task?project_id={project['id']}&limit=1")).json()[0]
     await owner.delete(f"/api/task/{task['id']}")
     third = await brought(served, owner, {"e.jpg": picture(1)})
     assert (third["added"], third["present"]) == (1, 0)
-    assert [difference async for difference in served.services.checking.run()] == []
+    assert [difference async for difference in served.house[Scheduling].checking.run()] == []
 
 
 @pytest_twisted.ensureDeferred

@@ -29,6 +29,8 @@ from support.servers.queue_runner import worked
 from support.until import until
 from support.wire import connect, request
 
+from crowdd.features.batches.feature import BatchesFeature
+from crowdd.features.media.feature import MediaFeature
 from crowdd.http.edge.memory import BodyMemory
 
 
@@ -66,7 +68,7 @@ async def test_a_file_that_is_whole_on_the_disk_counts_as_arrived_when_its_clien
     await served.project(owner)
     batch, content = await begin(owner), picture(1)
     url = (await create(owner, batch, "a.jpg", len(content))).header("location")
-    incoming = served.services.media_batches._incoming
+    incoming = served.house[BatchesFeature].media_batches._incoming
     incoming.path(int(url.rpartition("/")[2])).write_bytes(content)
     head = await owner.request("HEAD", url, headers=TUS)
     assert head.header("upload-offset") == str(len(content))
@@ -206,9 +208,9 @@ async def test_hostile_names_and_files_are_refused_with_a_sentence(served):
     assert info["filename"] == "etc/passwdgpj.jpg"
     for file in await files_of(owner, done["at"]):
         assert file["state"] in ("added", "split") or len(file["reason"]) > 10, file
-    media_keys = [key async for key, _size in served.services.media_store.keys(project["id"])]
+    media_keys = [key async for key, _size in served.house[MediaFeature].media_store.keys(project["id"])]
     assert len(media_keys) == 2
-    incoming = served.services.media_batches._incoming
+    incoming = served.house[BatchesFeature].media_batches._incoming
     assert list(incoming.folder.iterdir()) == []
 
 
@@ -245,7 +247,7 @@ async def test_files_that_do_not_arrive_in_time_are_swept(served):
         "UPDATE media_file SET expires = clock() - interval '1 minute' WHERE id = %(id)s",
         {"id": int(old.rpartition("/")[2])},
     )
-    batches = served.services.media_batches
+    batches = served.house[BatchesFeature].media_batches
     assert await batches.sweep(2.0**40) == 1
     assert (await owner.request("HEAD", old, headers=TUS)).status == 404
     assert (await owner.request("HEAD", new, headers=TUS)).status == 200

@@ -8,7 +8,11 @@ import pytest_twisted
 from support.media import TUS, begin, brought, create, picture, tasks_of, upload, zipped
 from support.servers.queue_runner import worked
 
+from crowdd.features.batches.feature import BatchesFeature
 from crowdd.features.gallery import folder_export, folder_import, folders
+from crowdd.features.gallery.feature import GalleryFeature
+from crowdd.features.media.feature import MediaFeature
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.kernel.requester import SYSTEM
 
 
@@ -25,18 +29,18 @@ async def test_files_go_with_their_project(served):
     task = (await owner.get(f"/api/task?project_id={project['id']}&limit=1")).json()[0]
     await owner.delete(f"/api/task/{task['id']}")
     assert (await owner.get(first["picture"])).status == 200
-    usage = await served.services.quota.usage(served.database, owner.user_id)
+    usage = await served.house.base.quota.usage(served.database, owner.user_id)
     assert usage["bytes"]["used"] > 1000
     assert (await owner.delete(f"/api/project/{project['id']}")).status == 204
     await worked(served)
     assert (await owner.get(first["picture"])).status == 404
     assert (await owner.request("HEAD", url, headers=TUS)).status == 404
     assert await served.database.fetch("SELECT FROM media_batch UNION ALL SELECT FROM media_file") == []
-    incoming = served.services.media_batches._incoming
+    incoming = served.house[BatchesFeature].media_batches._incoming
     assert len(incoming.files(before=2.0**40)) == 1
-    await served.services.media_batches.sweep(2.0**40)
+    await served.house[BatchesFeature].media_batches.sweep(2.0**40)
     assert incoming.files(before=2.0**40) == []
-    assert [key async for key, _size in served.services.media_store.keys(project["id"])] == []
+    assert [key async for key, _size in served.house[MediaFeature].media_store.keys(project["id"])] == []
 
 
 @pytest_twisted.ensureDeferred
@@ -45,12 +49,14 @@ async def test_files_move_with_the_folder_of_a_project(served, tmp_path):
     project = await served.project(owner)
     await brought(served, owner, {"a.jpg": picture(1), "b.jpg": picture(2)})
     before = await tasks_of(owner, project)
-    services = served.services
-    row = await services.projects.page("birds", SYSTEM)
-    await folder_export.unload(services, row, tmp_path / "birds", lambda done: None)
+    house = served.house
+    row = await house[ProjectsFeature].projects.page("birds", SYSTEM)
+    await folder_export.unload(house[GalleryFeature].unloading, row, tmp_path / "birds", lambda done: None)
     about = tmp_path / "birds" / "project.json"
     about.write_text(json.dumps({**json.loads(about.read_text()), "name": "Fish", "short_name": "fish"}))
-    done = await folder_import.load(services, folders.read_folder(tmp_path / "birds"), owner="owner")
+    done = await folder_import.load(
+        house[GalleryFeature].loading, folders.read_folder(tmp_path / "birds"), owner="owner"
+    )
     assert done.added == 2
     after = await tasks_of(owner, {"id": done.id})
     for old, new in zip(before, after, strict=True):
@@ -100,6 +106,6 @@ async def test_a_full_account_refuses_what_a_file_has_become(serve):
     done = await brought(served, owner, files, keep_original=True)
     assert done["state"] == "done" and done["refused"] >= 1
     assert done["added"] == len(await tasks_of(owner, project))
-    stored = {key async for key, _size in served.services.media_store.keys(project["id"])}
+    stored = {key async for key, _size in served.house[MediaFeature].media_store.keys(project["id"])}
     rows = await served.database.fetch("SELECT path FROM upload_file")
     assert stored == {row["path"] for row in rows}

@@ -16,7 +16,7 @@ from support.factors import pass_time, prove
 from support.servers.served import MANAGING
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.features.accounts import recent_proof
+from crowdd.core import recent_proof
 from crowdd.kernel.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError
 from crowdd.kernel.requester import SYSTEM, Requester
 

@@ -19,6 +19,7 @@ from twisted.internet.task import deferLater
 
 from crowdd.features.imports import reader as reading_module
 from crowdd.features.imports import runner as running_module
+from crowdd.features.imports.feature import ImportsFeature
 from crowdd.http.request import MAX_PARSED_AT_ONCE
 from crowdd.sched.queue import QueuedTask
 
@@ -86,7 +87,7 @@ async def test_a_file_is_looked_at_mapped_and_made_to_tasks(served):
     assert [(row["line"], row["reason"]) for row in rows] == [
         ("4", "`n_answers` is not an integer."), ("5", "It has 1 cells, but the first line has 3."),
     ]  # fmt: skip
-    assert list((served.services.settings.data.dir / "imports").iterdir()) == []
+    assert list((served.house.base.settings.data.dir / "imports").iterdir()) == []
     again = (await owner.post(brought["next"], json={})).json()
     assert again["status"] == "error" and "already started" in again["flash"]
     acts = await served.database.fetch("SELECT after FROM audit WHERE action = 'import'")
@@ -138,7 +139,7 @@ async def test_only_owners_bring_tasks(served):
     assert (await bring(served.client(), TABLE)).status in (302, 400)
     gone = (await owner.post(f"{one}/forget", json={})).json()
     assert gone["status"] == "success" and (await owner.page(one)).status == 404
-    folder = served.services.settings.data.dir / "imports"
+    folder = served.house.base.settings.data.dir / "imports"
     assert list(folder.iterdir()) == [] and folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -155,7 +156,7 @@ async def test_a_file_that_is_no_good_is_told_and_leaves_nothing(served):
         assert refused["template"] == "project/import.html"
     nothing = (await owner.post(AT, json={"form_name": "csv"})).json()
     assert nothing["form"]["errors"]["file"] == ["Choose a file, or give its address."]
-    assert list((served.services.settings.data.dir / "imports").iterdir()) == []
+    assert list((served.house.base.settings.data.dir / "imports").iterdir()) == []
     brought = (await bring(owner, TABLE, map="y")).json()
     for uses in ({"url": "price"}, dict.fromkeys(("url", "where", "n_answers"), "skip"), [1]):
         wrong = (await owner.post(brought["next"], json={"uses": uses})).json()
@@ -274,7 +275,7 @@ async def test_a_file_is_fetched_from_public_addresses_alone(serve):
     ):
         refused = (await owner.post(AT, json={"csv_url": source.url + path})).json()
         assert words in refused["form"]["errors"]["csv_url"][0], path
-    folder = trusting.services.settings.data.dir / "imports"
+    folder = trusting.house.base.settings.data.dir / "imports"
     assert list(folder.iterdir()) == []
     asked = {"form_name": "csv", "csv_url": f"{source.url}/on", "on_error": "skip"}
     begun = (await owner.post(AT, json=asked)).json()
@@ -364,7 +365,7 @@ async def test_who_is_no_owner_any_more_imports_nothing_and_a_lost_file_is_told(
     assert item["state"] == "dead" and await tasks_of(other, project) == []
     worker._size = 0
     await bring(other, TABLE, on_error="skip")
-    for path in (served.services.settings.data.dir / "imports").iterdir():
+    for path in (served.house.base.settings.data.dir / "imports").iterdir():
         path.unlink()
     worker._size = 1
     assert "The file no longer exists." in (await worked(served))[-1]["error"]
@@ -399,16 +400,16 @@ async def test_what_is_over_is_swept_away(served):
     await bring(owner, TABLE, map="y")
     await bring(owner, TABLE, on_error="skip")
     await worked(served)
-    folder: Path = served.services.settings.data.dir / "imports"
+    folder: Path = served.house.base.settings.data.dir / "imports"
     (folder / "left").write_bytes(b"x")
     now = time.time()
-    assert await served.services.imports.sweep(now) == 0 and len(list(folder.iterdir())) == 2
+    assert await served.house[ImportsFeature].imports.sweep(now) == 0 and len(list(folder.iterdir())) == 2
     await served.database.execute("UPDATE clock_shift SET ahead = '3 days'")
-    assert await served.services.imports.sweep(now) == 1
-    await served.services.imports.sweep(now + 2 * 86400)
+    assert await served.house[ImportsFeature].imports.sweep(now) == 1
+    await served.house[ImportsFeature].imports.sweep(now + 2 * 86400)
     assert list(folder.iterdir()) == []
     await served.database.execute("UPDATE clock_shift SET ahead = '15 days'")
-    assert await served.services.imports.sweep(now) == 1
+    assert await served.house[ImportsFeature].imports.sweep(now) == 1
 
 
 @shows("page-import")
@@ -464,5 +465,5 @@ async def test_pasted_rows_that_are_no_good_are_told_and_stay_in_the_field(serve
     assert (await owner.post(AT, data={"rows": "a\n" + "x" * 21_000_000}, files=FORM)).status == 413
     assert (await stranger.post(AT, json={"rows": "a\n1\n"})).status == 403
     assert (await served.client().post(AT, json={"rows": "a\n1\n"})).status in (302, 400)
-    assert list((served.services.settings.data.dir / "imports").glob("*")) == []
+    assert list((served.house.base.settings.data.dir / "imports").glob("*")) == []
     assert await served.database.fetch("SELECT FROM task_import") == []

@@ -8,6 +8,7 @@ import pytest_twisted
 from support.browsers import lock, newcomer
 from support.checks.shows import shows
 
+from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.requester import Requester
 
@@ -75,7 +76,7 @@ async def test_the_frame_has_addresses_that_work_without_cookies_until_they_end(
         prefix.replace(f"project-{project['id']}", "project-999"),
     ):
         assert (await bare.get(wrong + name)).status == 404, wrong
-    access = served.services.file_access
+    access = served.house[ProjectsFeature].file_access
     later = type(access)(access.db, access.secrets, lambda: access.seconds() + 12 * 3600 + 1)
     word = prefix.split("/")[2]
     with pytest.raises(NotFoundError):

@@ -197,7 +197,7 @@ async def test_a_project_gets_its_picture(served):
     assert done["status"] == "success", done
     info = (await ada.get(f"/api/project/{project['id']}")).json()["info"]
     assert info["task_presenter"] == "<p>?</p>" and info["container"] == f"project-{project['id']}"
-    shown = await served.client().get(info["thumbnail_url"].removeprefix(served.services.settings.base_url))
+    shown = await served.client().get(info["thumbnail_url"].removeprefix(served.house.base.settings.base_url))
     with Image.open(BytesIO(shown.body)) as seen:
         assert (seen.size, seen.format) == ((720, 480), "WEBP")
     refused = await upload(b"GIF89a and nothing else")
@@ -357,7 +357,7 @@ async def test_an_invitation_works_once_and_for_a_week(served):
     async def invite():
         made = (await ada.post("/project/birds/coowners/invite", json={})).json()
         assert made["status"] == "success" and made["invitation"]
-        return made["invitation_url"].removeprefix(served.services.settings.base_url)
+        return made["invitation_url"].removeprefix(served.house.base.settings.base_url)
 
     first, link = await invite(), await invite()
     shown = await served.client().get(link, headers=HTML)
@@ -391,10 +391,10 @@ async def test_a_removed_coowner_keeps_no_way_back(served):
     bob = await served.person("bob")
     await ada.post("/project/birds/add_coowner/bob", json={})
     made = (await bob.post("/project/birds/coowners/invite", json={})).json()["invitation_url"]
-    invitation = made.removeprefix(served.services.settings.base_url)
+    invitation = made.removeprefix(served.house.base.settings.base_url)
     key = (await bob.get(f"/api/project/{project['id']}")).json()["secret_key"]
     draft = (
-        (await bob.page("/project/birds/publish")).json()["try_link"].removeprefix(served.services.settings.base_url)
+        (await bob.page("/project/birds/publish")).json()["try_link"].removeprefix(served.house.base.settings.base_url)
     )
     removal = (await ada.post("/project/birds/del_coowner/bob", json={})).json()
     assert removal["status"] == "success" and "new secret key" in removal["flash"]
@@ -427,7 +427,7 @@ async def test_two_who_open_one_invitation_at_once_are_one_coowner(served):
     ada, _ = await owned(served)
     bob, cora = await served.person("bob"), await served.person("cora")
     made = (await ada.post("/project/birds/coowners/invite", json={})).json()["invitation_url"]
-    link = made.removeprefix(served.services.settings.base_url)
+    link = made.removeprefix(served.house.base.settings.base_url)
     both = await gatherResults([ensureDeferred(one.post(link, json={})) for one in (bob, cora)])
     assert sorted(answer.status for answer in both) == [200, 403]
     assert len((await ada.page("/project/birds/coowners")).json()["coowners"]) == 2

@@ -8,6 +8,8 @@ import pytest_twisted
 from support.browsers import lock
 from support.checks.shows import shows
 
+from crowdd.features.statistics.feature import StatisticsFeature
+
 SUMMARY = {
     "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
     "category_id", "featured", "n_task_runs", "n_completed_tasks", "n_results", "last_activity", "last_activity_raw",
@@ -205,7 +207,7 @@ async def test_the_home_page_draws_an_answer_in_its_hour(served):
     await answered(ada, cats, 1)  # a trial
     await served.database.execute("UPDATE clock_shift SET ahead = ahead + interval '71 hours'")
     await answered(ada, birds, 2)
-    hours = (await served.services.statistics.for_home())["hours"]
+    hours = (await served.house[StatisticsFeature].statistics.for_home())["hours"]
     assert (len(hours), hours[0], hours[-1], sum(hours)) == (72, 1, 2, 3)
     text = (await served.client().get("/", headers=html)).text
     assert "3 answers" in text and text.split('class="pulse')[1].split("</svg>")[0].count("<path") == 72

@@ -37,7 +37,7 @@ async def project_of(served, owner):
     await owner.send_form("/project/new", {"name": "Birds", "description": "Which?"}, token_from="/project/new")
     key = served.client((await owner.page("/account/profile")).json()["user"]["api_key"])
     row = (await key.get("/api/project?short_name=birds&all=1")).json()[0]
-    path = served.services.uploads.store(f"project-{row['id']}", _upload())
+    path = served.house.base.uploads.store(f"project-{row['id']}", _upload())
     await key.put(f"/api/project/{row['id']}", json={"info": {"questions": ONE, "note": "mine"}})
     info = {"url_b": f"/uploads/{path}", "secret": "the nest is here", "title": "One"}
     await key.post("/api/task", json={"project_id": row["id"], "info": info, "calibration": 1})

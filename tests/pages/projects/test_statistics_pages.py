@@ -8,6 +8,7 @@ from support.browsers import lock
 from support.checks.shows import shows
 
 from crowdd.features.accounts import statements as account_statements
+from crowdd.features.statistics.feature import StatisticsFeature
 
 PROJECT_KEYS = {
     "n_completed_tasks", "n_tasks", "n_volunteers", "overall_progress", "owner", "pro_features", "project", "template",
@@ -112,12 +113,12 @@ async def test_blocked_people_are_counted_and_not_named(served):
         assert (side["users"], side["taskruns"], [one["name"] for one in side["top5"]]) == (2, 3, ["bob"])
         board = (await view(bob, "/leaderboard/"))["top_users"]
         assert [(user["name"], user["rank"]) for user in board] == [("bob", 1)]
-        await served.services.statistics.fold()
+        await served.house[StatisticsFeature].statistics.fold()
     await served.database.execute('UPDATE account SET "restrict" = false WHERE id = %(id)s', {"id": ada.user_id})
     for _ in range(2):
         board = (await view(bob, "/leaderboard/"))["top_users"]
         assert [(user["name"], user["rank"]) for user in board] == [("ada", 1), ("bob", 2)]
-        await served.services.statistics.fold()
+        await served.house[StatisticsFeature].statistics.fold()
 
 
 @pytest_twisted.ensureDeferred
@@ -172,7 +173,7 @@ async def test_those_with_equal_scores_share_a_rank(served):
         board = [(user["name"], user["score"], user["rank"], user["n_answers"]) for user in page["top_users"]]
         assert board == [("bob", 9, 1, 9), ("ada", 5, 2, 5), ("cleo", 5, 2, 5), ("dan", 1, 4, 1)]
         assert all(user["fullname"] is None and "email_addr" not in user for user in page["top_users"])
-        await served.services.statistics.fold()
+        await served.house[StatisticsFeature].statistics.fold()
 
 
 @shows("page-leaderboard")
@@ -185,7 +186,7 @@ async def test_twenty_are_shown_and_who_asks_if_he_is_not_among_them(served):
         mine = (await view(people["p23"], "/leaderboard"))["top_users"]
         assert mine[:20] == top and [(user["name"], user["rank"]) for user in mine[20:]] == [("p23", 23)]
         assert (await view(people["p03"], "/leaderboard"))["top_users"] == top
-        await served.services.statistics.fold()
+        await served.house[StatisticsFeature].statistics.fold()
 
 
 @shows("page-leaderboard")
@@ -202,7 +203,7 @@ async def test_a_window_shows_those_around_who_asks(served):
         assert names["p29", 2] == [("p27", 27), ("p28", 29), ("p29", 29)]
         assert names["nobody", 1] == [("p29", 29), ("nobody", 31)]
         assert names["p02", 5] == [] and names["p26", 0] == [("p26", 27)]
-        await served.services.statistics.fold()
+        await served.house[StatisticsFeature].statistics.fold()
     assert len((await view(people["p29"], "/leaderboard/window/999"))["top_users"]) == 30
 
 

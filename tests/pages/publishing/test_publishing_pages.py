@@ -77,7 +77,7 @@ async def test_a_project_is_shared_by_link_code_poster_and_card(served):
     assert (await owner.get("/project/birds/share/poster.pdf")).status == 404
     await owner.post("/project/birds/publish", json={})
     page = await shown(owner, "/project/birds/share")
-    link = f"{served.services.settings.base_url.rstrip('/')}/project/birds/"
+    link = f"{served.house.base.settings.base_url.rstrip('/')}/project/birds/"
     assert (
         'class="qr small"' in page and f'value="{link}"' in page and f"You can help, without an account: {link}" in page
     )

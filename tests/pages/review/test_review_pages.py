@@ -11,6 +11,7 @@ from support.checks.page_reader import Page
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.features.results.feature import ResultsFeature
 from crowdd.http.html import frames
 
 HTML = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
@@ -112,7 +113,7 @@ async def test_a_decision_keeps_what_answers_say_of_agreement_and_what_is_still_
     project = await Project(served).build([["fox", "owl", "fox"], ["fox", "fox", "fox"]])
     split, sure = project.tasks
     assert (await project.decide(project.owner, split, 2))["state"] == "decided"  # before it was compared
-    await served.services.comparisons.run()
+    await served.house[ResultsFeature].comparisons.run()
     before = await _agreement(served, project.id)
     assert before and (await project.result(split))["consensus"]["kind"]["value"] == "owl"
     assert (await project.decide(project.owner, sure, 2))["state"] == "decided"
@@ -253,7 +254,7 @@ async def test_a_link_makes_one_person_a_reviewer(served):
     at = f"{project.at}/reviewers"
     made = (await project.owner.send_form(f"{at}/invite", {}, at)).json()
     assert made["status"] == "success" and made["invitation"]
-    link = made["invitation_url"].removeprefix(served.services.settings.base_url)
+    link = made["invitation_url"].removeprefix(served.house.base.settings.base_url)
     assert "invites you to review tasks" in (await served.client().get(link, headers=HTML)).text
     assert "Become reviewer" in (await ada.get(link, headers=HTML)).text
     assert (await project.program.post(f"{project.at}/coowners/invite", json={})).status == 200, "both may be open"
@@ -270,5 +271,5 @@ async def test_a_link_makes_one_person_a_reviewer(served):
     again = (await project.owner.send_form(f"{at}/invite", {}, at)).json()["invitation_url"]
     withdrawn = (await project.owner.send_form(f"{at}/withdraw", {}, at)).json()
     assert withdrawn["status"] == "success"
-    assert (await eve.page(again.removeprefix(served.services.settings.base_url))).status == 403
+    assert (await eve.page(again.removeprefix(served.house.base.settings.base_url))).status == 403
     assert (await (await served.person("stranger")).post(f"{at}/invite", json={})).status == 403

@@ -11,6 +11,8 @@ import pytest_twisted
 from support.checks.shows import shows
 from support.servers.queue_runner import worked
 
+from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.people.feature import PeopleFeature
 from crowdd.features.snapshots import differences as kept
 from crowdd.kernel.requester import SYSTEM
 
@@ -135,7 +137,9 @@ async def test_a_code_that_was_withdrawn_is_not_told(served):
     first = await made(served, owner, project)
     (code,) = await served.database.fetch("SELECT word FROM volunteer_word")
     (row,) = await served.database.fetch("SELECT id FROM account WHERE name = 'ada'")
-    await served.services.people.account_deletion.begin(await served.services.accounts.profile(row["id"]), SYSTEM)
+    await served.house[PeopleFeature].account_deletion.begin(
+        await served.house[AccountsFeature].accounts.profile(row["id"]), SYSTEM
+    )
     await worked(served)
     second = await made(served, owner, project)
     address = f"/project/birds/snapshots/{second['hash']}/difference/changes?from={first['hash']}"
@@ -150,22 +154,20 @@ async def test_it_is_worked_out_once_and_a_limit_is_a_sentence(served, monkeypat
     first = await made(served, owner, project)
     await answer(ada, project, {"answer": "fox"})
     second = await made(served, owner, project)
-    start, begun = kept.isolated.start_long_process, []
+    start, begun = kept.isolated.start, []
 
     def counted(*arguments: Any) -> Any:
         begun.append(1)
         return start(*arguments)
 
-    monkeypatch.setattr(kept.isolated, "start_long_process", counted)
+    monkeypatch.setattr(kept.isolated, "start", counted)
     at = f"/project/birds/snapshots/{second['hash']}/difference?from={first['hash']}"
     for _ in range(2):
         assert (await owner.page(at)).status == 200
     assert len(begun) == 1
-    folder = served.services.settings.data.dir / "differences"
+    folder = served.house.base.settings.data.dir / "differences"
     assert len(list(folder.glob("*.ndjson"))) == 1 and not list((folder / "work").iterdir())
-    monkeypatch.setattr(
-        kept.isolated, "start_long_process", lambda *about: start("crowdd.no_such_program", [], about[2])
-    )
+    monkeypatch.setattr(kept.isolated, "start", lambda *about: start("crowdd.no_such_program:compare"))
     back = await owner.page(f"/project/birds/snapshots/{first['hash']}/difference?from={second['hash']}")
     assert back.status == 415 and "too much memory or time" in back.text
     assert len(list(folder.glob("*.ndjson"))) == 1 and not list((folder / "work").iterdir())

@@ -11,7 +11,7 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import DeferredList, ensureDeferred
 
-from crowdd.features.tasks import changes, task_list, task_pages
+from crowdd.features.tasks import changes, task_filters, task_list
 from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.kernel.errors import InvalidValueError
 
@@ -46,7 +46,7 @@ async def tasks_of(owner: Any, project: dict[str, Any]) -> dict[int, dict[str, A
 
 
 def text(**filters: str) -> str:
-    return task_pages.format_filters(filters)
+    return task_filters.format_filters(filters)
 
 
 @shows("page-change-matching")
@@ -220,11 +220,11 @@ def test_filters_are_one_text_that_says_them_again():
         {"min_agreement": "0"},
         {"orderby": "agreement"},
     ):
-        once = task_pages.format_filters(query)
-        assert once and task_pages.parse_matching(once)["text"] == once
+        once = task_filters.format_filters(query)
+        assert once and task_filters.parse_matching(once)["text"] == once
         assert {name: value for name, (value,) in parse_qs(once).items()}.items() >= query.items()
-    assert task_pages.parse_task_filter(task_pages.format_filters({})).is_all
-    assert task_pages.parse_task_filter("orderby=agreement") == TaskFilter(minimum=0.0)
-    assert task_pages.parse_task_filter("max_agreement=49") == TaskFilter(minimum=0.0, below=0.5)
+    assert task_filters.parse_task_filter(task_filters.format_filters({})).is_all
+    assert task_filters.parse_task_filter("orderby=agreement") == TaskFilter(minimum=0.0)
+    assert task_filters.parse_task_filter("max_agreement=49") == TaskFilter(minimum=0.0, below=0.5)
     with pytest.raises(InvalidValueError):
-        task_pages.parse_task_filter("columns=url")
+        task_filters.parse_task_filter("columns=url")

@@ -15,6 +15,7 @@ from support.until import in_time, until
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol
+from twisted.logger import capturedLogs, formatEvent
 
 from crowdd.database.connector import ConnectionBudget, Hosts, require_primary
 from crowdd.database.locks import Leadership
@@ -184,12 +185,17 @@ async def test_without_a_primary_it_is_waited_for(two, make_pool):
     primary, standby = two
     primary.stop()
     pool = make_pool(dsn_of(place_of(primary), place_of(standby)), size=2, timeout=0.3)
-    starting = pool.start()
-    with pytest.raises(UnavailableError):
-        await pool.fetch(WHERE)
-    assert not starting.called
-    standby.promote()
-    await starting
+    with capturedLogs() as events:
+        starting = pool.start()
+        with pytest.raises(UnavailableError):
+            await pool.fetch(WHERE)
+        assert not starting.called
+        standby.promote()
+        await starting
+    lines = [formatEvent(event) for event in events]
+    assert lines.count(f"the primary is now {place_of(standby)}") == 1
+    failed = [line for line in lines if line.startswith("could not connect to the database: ")]
+    assert all(f"{place_of(each)}: " in failed[0] for each in two), "each reason has its host"
     assert await place(pool) == place_of(standby)
     primary.start()
 

@@ -43,7 +43,7 @@ def with_replica(serve, settings, standby, postgres):
 
 async def usable(served, standby, postgres):
     """Has the server look at its replica as often as it takes; between, a server says that it is there."""
-    replica = served.server._replica
+    replica = served.server._pools.replica
     for _ in range(2):
         await replica.check()
         await served.database.execute("UPDATE node SET seen = seen + interval '1 second'")
@@ -54,7 +54,7 @@ async def usable(served, standby, postgres):
 
 def reads(served):
     """How many reads went to the replica, and how many to the primary."""
-    counted = served.server._replica.reads
+    counted = served.server._pools.replica.reads
     return counted["replica"], counted["primary"]
 
 
@@ -92,7 +92,7 @@ async def test_what_was_taken_away_is_not_seen_there(with_replica, standby):
     assert (await owner.delete(f"/api/task/{project['tasks'][1]}")).status == 204
     assert await found(stranger, project) == []
     assert reads(served) == (1, 1)
-    assert not served.server._replica.available
+    assert not served.server._pools.replica.available
 
 
 @pytest_twisted.ensureDeferred
@@ -103,7 +103,7 @@ async def test_a_replica_that_is_behind_is_left_alone_until_it_is_not(with_repli
     await deferToThread(standby.run, "SELECT pg_wal_replay_pause()")
     await owner.put(f"/api/task/{project['tasks'][1]}", json={"info": {"n": 7}})
     assert await found(owner, project, 7) == [project["tasks"][1]]
-    replica = served.server._replica
+    replica = served.server._pools.replica
     await replica.check()
     await replica.check()
     assert not replica.available
@@ -139,7 +139,7 @@ async def test_the_end_of_a_segment_is_reached(with_replica, postgres):
     seen = False
     for _ in range(100):
         await deferToThread(postgres.fetch, "SELECT pg_switch_wal()")
-        primary = await served.server._replica._of_primary()
+        primary = await served.server._pools.replica._of_primary()
         ((offset,),) = await deferToThread(postgres.fetch, end)
         if offset == 40:  # nothing was written meanwhile
             assert int(primary.position.partition("/")[2], 16) % (1 << 24) == 0
@@ -160,7 +160,7 @@ async def test_what_breaks_off_half_way(repeatable, with_replica):
             await tx.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
         return attempts[-1]
 
-    reading = ReplicaFirst(server._replica, server._replica.pool, server._slow_pool, repeatable)
+    reading = ReplicaFirst(server._pools.replica, server._pools.replica.pool, server._pools.slow, repeatable)
     if repeatable:
         assert await reading.transaction(work) == [{"replica": False}]
         assert len(attempts) == 2 and reads(served) == (0, 1)
@@ -183,7 +183,7 @@ async def test_a_server_starts_and_reads_without_its_replica(serve, tmp_path):
 async def test_a_replica_of_another_database_is_left_alone(serve, standby):
     """It follows the same server, but has no tables: neither the look at it nor a read fails."""
     served = await serve(CROWDD_DB_REPLICA_DSN=standby.of("dbname=postgres"))
-    replica = served.server._replica
+    replica = served.server._pools.replica
     await replica.check()
     assert not replica.available and replica._checking.running
     owner = await served.person("ada")
@@ -197,17 +197,17 @@ async def test_a_replica_of_another_database_is_left_alone(serve, standby):
 async def test_a_primary_is_no_replica(serve, settings, standby):
     """A copy that was promoted goes its own way, even where its log is longer."""
     served = await serve(CROWDD_DB_REPLICA_DSN=settings.db.dsn)
-    await served.server._replica.check()
+    await served.server._pools.replica.check()
     await served.database.execute("UPDATE node SET seen = seen + interval '1 second'")
-    await served.server._replica.check()
-    assert not served.server._replica.available
+    await served.server._pools.replica.check()
+    assert not served.server._pools.replica.available
 
 
 @pytest_twisted.ensureDeferred
 async def test_the_doctor_sees_a_replica_that_is_cut_off(with_replica, standby):
     """It has applied all that arrived, but nothing arrives any more."""
     served = await with_replica()
-    replica = served.server._replica
+    replica = served.server._pools.replica
     health = await read_replica_health(replica.pool)
     assert (health["follows"], health["keeps_rows"]) == (True, False) and health["last_transaction"] > 0
     assert await replica.catches_up()
@@ -283,7 +283,7 @@ async def test_a_read_of_another_timeline_is_not_compared(with_replica):
     served = await with_replica()
     owner = await served.person("ada")
     project = await served.project(owner, tasks=3)
-    replica = served.server._replica
+    replica = served.server._pools.replica
     replica._proof = Proof("00000009", proved=True)
     assert await found(owner, project) == [project["tasks"][1]]
     assert reads(served) == (0, 1) and not replica.available

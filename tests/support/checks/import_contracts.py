@@ -19,7 +19,12 @@ from importlinter.contracts.layers import LayersContract
 from crowdd.features import FEATURES
 
 # What imports for others, by names that they give, or modules that are listed elsewhere by name.
-_MACHINERY = {"crowdd.kernel.lazy", "crowdd.sched.registry", "crowdd.admin_cli.main"}
+_MACHINERY = {
+    "crowdd.kernel.lazy",
+    "crowdd.kernel.concurrency.isolated",
+    "crowdd.sched.registry",
+    "crowdd.admin_cli.main",
+}
 
 
 def add_imports_by_name(graph: grimp.ImportGraph) -> None:
@@ -76,21 +81,18 @@ class NoCircles(Contract):
 
 
 class FeatureLayers(Contract):
-    """A feature imports only features before it in ``FEATURES``. Inside it the layers are rows, statements, rules, what shows them, and ``feature``.
+    """A feature imports only features before it in ``FEATURES``. Inside it the layers are rows, statements, rules, ``feature``, what shows them, and ``web``.
 
-    The name of a module says what it is: ``rows``, ``*statements``, ``*pages``, ``*api``, ``*commands`` and ``views``,
-    ``feature``; every other one has rules. Nothing imports what another feature shows, but for ``open_views``.
+    The name of a module says what it is: ``rows``, ``*statements``, ``feature``, ``*pages``, ``*api``, ``*commands`` and
+    ``views``, ``web``; every other one has rules. Nothing imports what another feature shows, but for ``open_views``,
+    and only ``web`` imports the ``web`` of another feature.
     """
 
     root = fields.StringField()
     open_views = fields.ListField(subfield=fields.StringField())
-    ignore_imports = fields.SetField(subfield=fields.ImportExpressionField(), required=False)
 
     def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
         add_imports_by_name(graph)
-        contract_utils.remove_ignored_imports(
-            graph=graph, ignore_imports=self.ignore_imports, unmatched_alerting=contract_utils.AlertLevel.ERROR
-        )
         owner = {
             module: nth for nth, name in enumerate(FEATURES) for module in graph.find_descendants(f"{self.root}.{name}")
         }
@@ -109,6 +111,8 @@ class FeatureLayers(Contract):
     def _may(self, importer: str, imported: str, further: int) -> bool:
         """``further``: how many features the importer stands after the other."""
         if further:
+            if _height(imported) == WEB:
+                return further > 0 and _height(importer) == WEB
             return further > 0 and (_height(imported) != SHOWN or imported in self.open_views)
         below = importer.count(".") > self.root.count(".") + 2
         return below or _height(importer) >= _height(imported)
@@ -118,16 +122,17 @@ class FeatureLayers(Contract):
             output.print_error(words)
 
 
-ROWS, STATEMENTS, RULES, SHOWN, DECLARED = range(5)
+ROWS, STATEMENTS, RULES, FEATURE, SHOWN, WEB = range(6)
+_NAMED = {"rows": ROWS, "feature": FEATURE, "views": SHOWN, "web": WEB}
 
 
 def _height(module: str) -> int:
     name = module.rpartition(".")[2]
-    if name in ("rows", "feature"):
-        return ROWS if name == "rows" else DECLARED
+    if name in _NAMED:
+        return _NAMED[name]
     if name.endswith("statements"):
         return STATEMENTS
-    return SHOWN if name == "views" or name.split("_")[-1] in ("pages", "api", "commands") else RULES
+    return SHOWN if name.split("_")[-1] in ("pages", "api", "commands") else RULES
 
 
 class Importers(Contract):

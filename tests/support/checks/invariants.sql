@@ -125,7 +125,7 @@ SELECT l.task_id, l.done, l.answers, l.leases, l.n_answers, l.max_answers, m.min
 
 --- answers have the class of their value
 SELECT r.id, r.class, r.info FROM task_run r JOIN trust_model m USING (project_id)
- WHERE r.class IS DISTINCT FROM array_position(m.choices, r.info #> m.path) AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = r.project_id)
+ WHERE r.class IS DISTINCT FROM choice_position(m.choices, r.info #> m.path) AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = r.project_id)
 
 --- a result of classes is the most probable one, by what was known of each answer
 SELECT x.task_id, x.class, x.confidence, x.reason, w.* FROM result x JOIN trust_model m USING (project_id)

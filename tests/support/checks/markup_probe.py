@@ -66,7 +66,7 @@ ENUMERATED = {
     "task_run": {"actor"},
     "volunteer": {"actor"},
     "volunteer_day": {"actor"},
-    "migration": {"name"},
+    "migration": {"name", "content"},
     "definition": {"fingerprint"},
 }
 _BRIEF = {

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from crowdd.core.text.markdown import Rendered, render
 from crowdd.features.analyses.methods import METHODS
 from crowdd.features.publishing import publishing
+from crowdd.features.questions.first_step import first_step
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.result_display import drawings
 from crowdd.features.site.admin_pages import DETAILS, WORDS
@@ -158,10 +159,11 @@ DRAFT = OWNED | {"published": False, "contrib_button": "draft", "long_descriptio
 READY = OWNED | {"published": False, "contrib_button": "publish", "info": {"task_presenter": "<div></div>"}}
 WELL: Context = {
     "import_id": None, "import_state": None, "webhook_off": False, "webhook_failing": False, "n_failed_deliveries": 0,
-    "n_failed_work": 0, "n_broken": 0, "broken_task": None, "n_comments": 0, "n_disputed": 0,
+    "n_failed_work": 0, "n_broken": 0, "broken_task": None, "n_comments": 0, "n_disputed": 0, "n_failed_comparisons": 0,
 }  # fmt: skip
 UNWELL = WELL | {
     "import_id": 4, "import_state": Word("dead"), "webhook_off": True, "n_failed_work": 2, "n_broken": 1041, "broken_task": 28114, "n_comments": 3, "n_disputed": 1001,
+    "n_failed_comparisons": 2,
 }  # fmt: skip
 NOW: Context = {
     "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_at_work": 3, "n_barred": 0, "n_reviewers": 2,
@@ -521,7 +523,7 @@ def _site_cases(page: Callable[..., Case]) -> Iterator[Case]:
     yield page("site_look", "wrong", form=FORM | made | {"errors": wrong}, logo="site/0a.webp", **look)
     texts: Context = {
         "language": "ar",
-        "names": languages,
+        "tabs": [(code, name, f"/admin/site/texts/{code}") for code, name in languages.items()],
         "version": 3,
         "max_characters": dict.fromkeys(TEXT_NAMES, 2000),
     }
@@ -569,7 +571,8 @@ def _presenting_cases(at: str) -> Iterator[Case]:
         shown = {
             "kind": Word(kind), "task_id": None, "volunteer": 5 if who.signed_in else None, "own_count": 1234, "has_tutorial": True,
             "rank": 214 if who.signed_in else None, "progress": {"done": 31204, "total": 42650, "share": 73}, "record": {"id": 8, "info": {}},
-            "guided": False, "tutorial_seen": Word("tutorial-8"), "has_field_guide": True,
+            "guided": False, "tutorial_seen": Word("tutorial-8"), "has_field_guide": True, "first": None,
+            "paths": [], "bytes": 0,
         } | more  # fmt: skip
         context = frame(who, f"{at}{kind}") | PAGE_KEYS | {"project": PUBLIC, "presenter": shown, "paused": False}
         return Case("project/presenter.html", name, context)
@@ -579,6 +582,12 @@ def _presenting_cases(at: str) -> Iterator[Case]:
     yield page(
         "newtask", VISITOR, "task, first", own_count=0, has_tutorial=False, progress={"done": 0, "total": 0, "share": 0}
     )
+    asked = {"name": "seen", "type": "single_choice", "text": "What do you see?", "unsure": True, "required": True}
+    choices = [{"value": value, "text": value} for value in ("Fox", "Owl")]
+    media = [{"name": "photo", "type": "picture", "source": {"column": "picture"}}]
+    looking = {"name": "look", "media": media, "questions": [asked | {"choices": choices}]}
+    step = first_step({"questions": {"version": 1, "steps": [looking]}}, "en")
+    yield page("newtask", VISITOR, "task, questions", first=step, paths=[Word("bundles/choices.js")], bytes=61_000)
     yield page("tutorial", VISITOR, "tutorial")
     yield page("newtask", VISITOR, "task, guided", guided=True)
     yield page("tutorial", VISITOR, "tutorial, guided", guided=True)
@@ -590,6 +599,7 @@ def _presenting_cases(at: str) -> Iterator[Case]:
     paused = page("newtask", VISITOR, "task, paused", has_tutorial=False)
     paused.context.update(project=PUBLIC | {"published": False}, paused=True)
     yield paused
+    yield from _thanks_cases(at)
     yield from _result_cases(at)
     for who, whose in ((ILSE, OWNED), (VISITOR, PUBLIC)):
         for missing in ("presenter", "tasks", "tutorial"):
@@ -597,6 +607,21 @@ def _presenting_cases(at: str) -> Iterator[Case]:
             yield Case(
                 "project/no_task.html", f"{missing}, {who.name}", frame(who, f"{at}newtask") | PAGE_KEYS | lacking
             )
+
+
+def _thanks_cases(at: str) -> Iterator[Case]:
+    keys: Context = PAGE_KEYS | {"project": PUBLIC, "title": Word("Thank you"), "has_news": True, "told": True}
+    reading = {"task_id": 7, "answer": "fox", "result": "fox", "same": True, "n": 3, "total": 4}
+    other = reading | {"answer": ["owl", "fox"], "result": "owl", "same": False, "n": 1, "total": 1}
+    pictures = [["/uploads/project-8/a.jpg"], []]
+    keys |= {"done": 142, "recent": 100, "settled": 31, "readings": [reading, other], "pictures": pictures}
+    page = "project/thanks.html"
+    yield Case(page, "visitor", frame(path=f"{at}thanks") | keys | {"projects": [GALAXIES]})
+    hidden = {"done": 2, "recent": 2, "settled": None, "readings": [], "told": False, "has_news": False, "projects": []}
+    yield Case(page, "results hidden", frame(ILSE, f"{at}thanks") | keys | hidden)
+    for settled, name in ((0, "none settled"), (1, "one settled"), (2, "all settled")):
+        yield Case(page, name, frame(ILSE, f"{at}thanks") | keys | hidden | {"settled": settled, "told": True})
+    yield Case(page, "nothing done", frame(path=f"{at}thanks") | keys | hidden | {"done": 0, "recent": 0, "settled": 0})
 
 
 def _guide_editor_cases(page: Callable[..., Case]) -> Iterator[Case]:
@@ -641,7 +666,7 @@ def _field_guide_cases(at: str) -> Iterator[Case]:
 
 CONSENSUS: Context = {
     "name": "species", "type": "label", "value": "Pine marten", "won": True, "short": True, "answers": 5, "agreement": 0.6, "confidence": 0.8,
-    "pending": False,
+    "pending": False, "failed": False,
 }  # fmt: skip
 FIELD_CONSENSUS = [
     CONSENSUS | {"name": "How often: <b>never</b>", "type": "labels", "value": []},
@@ -676,6 +701,18 @@ FIELD_CONSENSUS = [
         "agreement": None,
         "confidence": None,
         "pending": True,
+    },
+    CONSENSUS
+    | {
+        "name": "never",
+        "type": "boxes",
+        "value": None,
+        "won": False,
+        "answers": 0,
+        "agreement": None,
+        "confidence": None,
+        "pending": True,
+        "failed": True,
     },
     CONSENSUS | {"name": "age", "value": None, "short": False, "won": False, "answers": 0, "agreement": None},
 ]
@@ -799,6 +836,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "sees": True,
         "owns": False,
         "paused": False,
+        "failed": None,
     }
     page |= {"title": Word("Results"), "project": PUBLIC, "summary": summary, "outcomes": outcomes, "chosen": chosen}
     page |= {"fields": [], "alpha": []}
@@ -816,8 +854,23 @@ def _result_cases(at: str) -> Iterator[Case]:
         _field("boxes", "boxes", [], pending=3, tasks=0),
     ]
     alpha = [
-        {"name": name, "type": "label", "alpha": coefficient, "tasks": 4119, "answers": 41_000}
-        for name, coefficient in (("species", 0.8214), ("<b>often</b>", 0.7), ("count", -0.1), ("note", None))
+        {
+            "name": name,
+            "type": "label",
+            "alpha": coefficient,
+            "tasks": 4119,
+            "answers": 41_000,
+            "pending": pending,
+            "failure": why,
+        }
+        for name, coefficient, pending, why in (
+            ("species", 0.8214, False, None),
+            ("<b>often</b>", 0.7, False, None),
+            ("count", -0.1, False, None),
+            ("note", None, False, None),
+            ("lake", None, True, None),
+            ("boxes", None, False, "took more than 5 seconds of processor time"),
+        )
     ]
     by_field = [CONSENSUS | {"name": "species"}, *FIELD_CONSENSUS]
     several = {"fields": fields, "alpha": alpha, "rows": [row | {"fields": by_field} for row in (one, one | second)]}
@@ -850,6 +903,15 @@ def _result_cases(at: str) -> Iterator[Case]:
     yield Case("project/results.html", "private", frame(path=f"{at}results") | PAGE_KEYS | unseen)
     mine = {"owns": True, "project": OWNED}
     yield Case("project/results.html", "owner", frame(ILSE, f"{at}results") | PAGE_KEYS | page | mine)
+    failed = {
+        "results": 2,
+        "fields": 1,
+        "gold": 1,
+        "failure": "answer field 2 (text): took too much memory",
+        "again": True,
+    }
+    mine |= {"failed": failed, "csrf": "x"}
+    yield Case("project/results.html", "failed", frame(ILSE, f"{at}results") | PAGE_KEYS | page | mine)
 
 
 def _project_cases() -> Iterator[Case]:
@@ -1054,6 +1116,7 @@ def _gold_cases(page: Callable[..., Case]) -> Iterator[Case]:
     }
     one |= {"by_name": "ilse", "n_seen": 12, "n_right": 9}
     settings = FORM | {"gold_rate": 5, "gold_start": 30, "gold_feedback": True, "show_accuracy": False, "errors": {}}
+    settings |= {"gold_embargo": "2027-01-31"}
     overview: Context = {
         "n_gold": 1,
         "n_others": 9,
@@ -1656,14 +1719,19 @@ def _task_cases(at: str) -> Iterator[Case]:
         for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
     ]
     types = ["task", "task_run", "result", "consensus", "volunteer", "event"]
-    formats = ["json", "csv", "ndjson", "parquet", "arrow", "dictionary"]
-    files = {"exports": sizes, "formats": formats, "types": types}
+    formats = ["json", "csv", "xlsx", "ndjson", "parquet", "arrow", "dictionary"]
+    tables = {"task": True, "wide": False, "separator": "", "changed": False}
+    files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": []}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
     yield from _media_cases(at, owner)
     keys = frame(ILSE, f"{at}tasks/export") | owner | files
     yield Case("project/export.html", "owner", keys)
-    yield Case("project/export.html", "some tasks", keys | {"task_ids": "12,15", "chosen": "task_ids=12%2C15"})
+    yield Case(
+        "project/export.html",
+        "some tasks",
+        keys | {"task_ids": "12,15", "chosen": "task_ids=12%2C15", "kept": [("task_ids", "12,15")]},
+    )
     programs = [
         {"name": Word(name), "title": Word(name), "language": Word("python"), "text": Word(f"print('{name}')\n")}
         for name in ("pandas", "r")
@@ -1815,6 +1883,21 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     differing = {"opinions": [opinion, opinion | {"class": None}], "differ": True, "owns": False, "decides": False}
     yield Case(page, "decided", keys | {"result": result | decided, "next": None} | differing)
     yield Case(page, "none", keys | {"result": result | {"reason": Word("none"), "posterior": None, "class": None}})
+    page, keys = "project/sample.html", frame(ILSE, f"{at}sample") | owner | {"title": "Random sample", "owns": True}
+    share = {"right": 189, "n": 200, "share": 0.945, "low": 0.904, "high": 0.969}
+    nothing = {"right": 0, "n": 0, "share": None, "low": None, "high": None}
+    classes = [{"number": n, "precision": share, "recall": nothing} for n in (1, 2, 3, 4)]
+    sample = {"drawn": 240, "since": "2025-11-20T09:30:00.000000", "agree": share, "classes": classes, "confusion": []}
+    keys |= {"choices": choices, "keys": ["1", "2", "3", "4"], "csrf": "c", "usual": 200, "rest": 1040}
+    curve = {"method": "platt", "n": 200, "right": 189.0, "values": [0.0, 1.0], "shares": [0.2, 0.9], "loss": 0.2}
+    keys |= {"recalibration": None, "needed": 50, "at_95": None}
+    begun = {"recalibration": curve | {"raw_loss": 0.3, "at": "2025-11-20T09:30:00.000000"}, "at_95": 0.91}
+    keys |= {"preview": shown, "source": "", "task": {"id": 28114, "info": info}}
+    yield Case(page, "begun", keys | begun | {"sample": sample})
+    yield Case(page, "framed", keys | {"sample": sample | {"agree": nothing}, "source": "<p>?</p>"})
+    end = {"task": None, "preview": None, "rest": 0}
+    yield Case(page, "done", keys | {"sample": sample} | end)
+    yield Case(page, "nothing", keys | {"sample": sample | {"drawn": 0, "agree": nothing, "since": None}} | end)
     page, keys = "project/reviewers.html", frame(ILSE, f"{at}reviewers") | owner | {"title": "Reviewers"}
     keys |= {
         "address": "https://crowdd.example/project/x/review",
@@ -1860,7 +1943,7 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "unchecked", keys | {"checked": nobody})
     yield Case(page, "off", keys | {"checked": nobody, "on": False, "usual": 5, "form": form | {"on": False}})
     drawn = {"gold": chart(steps["steps"]), "experts": chart(steps["steps"])}
-    measured = {"claimed": 0.95, "share": 0.88, "tasks": 60}
+    measured = {"claimed": 0.95, "share": 0.88, "low": 0.78, "high": 0.94, "tasks": 60}
     yield Case(
         page, "checked", keys | {"checked": {"gold": steps, "experts": steps}, "charts": drawn, "headline": measured}
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import attrs
+
+from crowdd.http.html import frames
+from crowdd.http.html.static_files import StaticFiles
 
 VOID = {
     "area", "base", "br", "circle", "col", "ellipse", "embed", "hr", "img", "input", "link", "meta", "path",
@@ -135,8 +139,17 @@ def faults(page: Page) -> list[str]:
     ]  # fmt: skip
 
 
+@functools.cache
+def inlined() -> frozenset[str]:
+    """The script and the style sheet that a page around a presenter has in itself: its policy names them by their hash."""
+    files = StaticFiles.read()
+    return frozenset(files.text(*paths) for paths in (frames.EARLY_SCRIPTS, frames.EARLY_SHEETS))
+
+
 def _code_in_the_page(page: Page) -> Iterator[str]:
     for element in page.elements:
+        if element.tag in ("script", "style") and not element.attributes and element.text in inlined():
+            continue
         yield from (
             f"<{element.tag} {name}>" for name in element.attributes if name.startswith("on") or name == "style"
         )

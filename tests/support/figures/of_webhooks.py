@@ -90,7 +90,7 @@ async def _deliveries(site: Site) -> Compared:
         seconds = [
             words(one.text).split(", ")[-1].split()[0]
             for one in page.page.all("p")
-            if "second" in one.text and ", " in one.text
+            if "second" in one.text and ", " in words(one.text)
         ]
         yield "seconds of attempts", seconds, [f"{one['seconds']:.2f}" for one in own[::-1]]
 

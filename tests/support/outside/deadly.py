@@ -14,9 +14,9 @@ from twisted.internet import reactor as installed
 from twisted.internet import task
 from twisted.internet.defer import Deferred
 
-from crowdd import services as domain_module
 from crowdd.core.base import make_pool
 from crowdd.core.secrets import Secrets
+from crowdd.house import build_house
 from crowdd.kernel import config
 from crowdd.sched.job import Handler
 from support.servers.counting import worker_on
@@ -24,12 +24,12 @@ from support.servers.counting import worker_on
 MAX_ATTEMPTS = 5
 
 
-async def _kill(services: Any, item: Any) -> None:
+async def _kill(house: Any, item: Any) -> None:
     await task.deferLater(installed, 0.2)  # others begin meanwhile
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def _count(services: Any, item: Any) -> dict[str, object]:
+async def _count(house: Any, item: Any) -> dict[str, object]:
     await task.deferLater(installed, 0.5)
     return {"counted": item.attempt}
 
@@ -39,9 +39,9 @@ async def _main(reactor: Any, dsn: str) -> None:
     pool, session = make_pool(reactor, settings, size=3), make_pool(reactor, settings, size=1)
     await pool.start()
     await session.start()
-    services = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
+    house = build_house(reactor, pool, settings, Secrets(b"\x07" * 32))
     handlers = [Handler("count", _count, max_attempts=MAX_ATTEMPTS), Handler("kill", _kill, max_attempts=MAX_ATTEMPTS)]
-    worker_on(services, *handlers, size=2, session=session).startService()
+    worker_on(house, *handlers, size=2, session=session).startService()
     await Deferred()
 
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 PARTS = (
     "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml",
     "setup.py",
-    "bench", "clients", "crowdd", "docs", "etc", "examples", "tests", "twisted",
+    "bench", "changes", "clients", "crowdd", "docs", "etc", "examples", "tests", "twisted",
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info", "_build", "reference", "dropin.cache", ".hypothesis")
 

@@ -12,10 +12,11 @@ from typing import Any
 from twisted.internet import reactor, task
 from twisted.internet.defer import Deferred
 
-from crowdd import services as domain_module
 from crowdd.core.base import make_pool
 from crowdd.core.secrets import Secrets
+from crowdd.house import build_house
 from crowdd.kernel import config
+from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler
 from crowdd.sched.queue_worker import Worker
 
@@ -26,7 +27,7 @@ _COUNT = "INSERT INTO attempt_count VALUES (%(n)s || ' ' || %(attempt)s || ' ' |
 def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Handler:
     """The work; in the middle of step ``stop_in`` it calls ``stopped`` and awaits what that returns."""
 
-    async def run(services: Any, item: Any) -> dict[str, object]:
+    async def run(house: Any, item: Any) -> dict[str, object]:
         for n in range(item.checkpoint or 0, item.arguments["to"]):
 
             async def step(tx: Any, n: int = n) -> None:
@@ -35,16 +36,16 @@ def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Handler:
                     await stopped()
                 await item.progress(n + 1, item.arguments["to"], n + 1, within=tx)
 
-            await services.db.transaction(step)
+            await house.base.db.transaction(step)
         return {"counted": item.arguments["to"]}
 
     return Handler("count", run, **more)
 
 
-def worker_on(services: Any, *handlers: Handler, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
+def worker_on(house: Any, *handlers: Handler, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
     """A worker of these services that has these handlers."""
-    named, start = {each.name: each for each in handlers}, lambda handler, item: handler.run(services, item)
-    return Worker(clock, named, services.db, services.queue, services.mail, start, size=size, **more)
+    named, start = {each.name: each for each in handlers}, lambda handler, item: handler.run(house, item)
+    return Worker(clock, named, house.base.db, house[Scheduling].queue, house.base.mail, start, size=size, **more)
 
 
 async def _main(reactor: Any, dsn: str, stop_in: str, presence: str = "") -> None:
@@ -57,9 +58,9 @@ async def _main(reactor: Any, dsn: str, stop_in: str, presence: str = "") -> Non
         print("in the middle", flush=True)
         return Deferred()
 
-    services = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
+    house = build_house(reactor, pool, settings, Secrets(b"\x07" * 32))
     work = counting(int(stop_in), stopped)
-    worker_on(services, work, session=session if presence else None).startService()
+    worker_on(house, work, session=session if presence else None).startService()
     await Deferred()
 
 

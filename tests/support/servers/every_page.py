@@ -79,7 +79,9 @@ def _filled(dsn: str, paths: list[str]) -> Iterator[tuple[str, str]]:
 async def _build(served: Served) -> dict[str, dict[str, str]]:
     await served.start()
     made = await matrix.build(served)
-    await served.database.execute(BESIDE, {"encrypted": encrypted_at_first(served.services.secrets, "whsec_c2VjcmV0")})
+    await served.database.execute(
+        BESIDE, {"encrypted": encrypted_at_first(served.house.base.secrets, "whsec_c2VjcmV0")}
+    )
     visitor = served.client()
     await visitor.get("/about", headers=HTML)
     cookies = {"anonymous": visitor.cookies}

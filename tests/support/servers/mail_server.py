@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -19,12 +21,13 @@ _SECONDS = 60
 class MailServer:
     """Letters are files below ``folder``. ``settings`` are those of a crowdd that sends its letters here."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, refusals: Mapping[str, int] | None = None) -> None:
+        """``refusals``: with which status which recipients are refused."""
         self.folder = folder
         folder.mkdir()
         tests = str(Path(__file__).parents[2])
         environment = {**os.environ, "PYTHONPATH": tests}
-        command = [sys.executable, "-m", "support.servers.mail_server", str(folder)]
+        command = [sys.executable, "-m", "support.servers.mail_server", str(folder), json.dumps(refusals or {})]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self._process.stdout is not None
         port = self._process.stdout.readline().strip()
@@ -72,14 +75,14 @@ class _Folder(list):  # type: ignore[type-arg]
         part.rename(part.with_suffix(".eml"))
 
 
-def _serve(folder: Path) -> None:
+def _serve(folder: Path, refusals: dict[str, int]) -> None:
     from twisted.internet import reactor
 
     mailbox = Mailbox(reactor)
-    mailbox.letters = _Folder(folder)
+    mailbox.letters, mailbox.refusals = _Folder(folder), refusals
     print(mailbox.listen(), flush=True)
     reactor.run()  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":
-    _serve(Path(sys.argv[1]))
+    _serve(Path(sys.argv[1]), json.loads(sys.argv[2]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import orjson
@@ -18,10 +18,14 @@ from twisted.web.http_headers import Headers
 
 from crowdd import app
 from crowdd.core import base
+from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.house import make_house
+from crowdd.http.steps import Step
 from crowdd.kernel.config import Settings
 from support.servers.live import LiveServer
 from support.until import PAUSE, until
 
+StepT = TypeVar("StepT", bound=Step)
 # Central, so that what is asked of passwords changes in one place.
 PASSWORD = "a good password"
 # Where a key speaks for its person outside /api: in the header. Everywhere else a session does.
@@ -158,19 +162,23 @@ class Served:
         self._agent = Agent(reactor, pool=self._pool)
 
     @property
-    def services(self) -> Any:
-        return self.server._services
+    def house(self) -> Any:
+        return self.server._house
 
     @property
     def database(self) -> Any:
         """The server's own pool."""
-        return self.server._pool
+        return self.server._pools.requests
 
     @property
     def routes(self) -> list[Any]:
         """Every route there is."""
         table = self.server._site.resource._router.routes
         return [route for methods in table.values() for route in methods.values()]
+
+    def step(self, kind: type[StepT]) -> StepT:
+        """The step of that kind that every request takes."""
+        return next(step for step in self.server._site.resource._router.steps if isinstance(step, kind))
 
     async def start(self) -> None:
         self.server.privilegedStartService()
@@ -218,22 +226,22 @@ class Served:
         from crowdd.kernel.requester import SYSTEM
 
         form = Registration(name, name.title(), f"{name}@example.org", PASSWORD, PASSWORD)
-        user_id = await self.services.accounts.register(form, SYSTEM, admin=admin)
-        row = await self.services.accounts.profile(user_id)
-        client = self.client(self.services.accounts.api_key(row))
+        user_id = await self.house[AccountsFeature].accounts.register(form, SYSTEM, admin=admin)
+        row = await self.house[AccountsFeature].accounts.profile(user_id)
+        client = self.client(self.house[AccountsFeature].accounts.api_key(row))
         client.user_id = user_id
         client.open_session = lambda: self._open_session(user_id)
         return client
 
     async def _open_session(self, user_id: int) -> Session:
-        from crowdd.features.accounts.sessions import Authenticated
+        from crowdd.core.devices import Authenticated
         from crowdd.kernel.requester import SYSTEM
 
         (row,) = await self.database.fetch("SELECT access_version FROM account WHERE id = %(id)s", {"id": user_id})
         account = Authenticated(user_id, row["access_version"])
-        token = await self.services.people.sessions.open(account, "program", SYSTEM)
+        token = await self.house[AccountsFeature].sessions.open(account, "program", SYSTEM)
         salt = secrets.token_urlsafe(9)
-        mac = self.services.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]
+        mac = self.house.base.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]
         return Session(token, f"{salt}.{mac}")
 
     async def project(
@@ -266,19 +274,19 @@ class ServedByWorkers(Served):
         self._agent = Agent(reactor, pool=self._pool)
         settings.data.dir.mkdir(parents=True, exist_ok=True)
         self._database = base.make_pool(reactor, settings, size=2)
-        self._services = base.make_services(reactor, settings, self._database)
+        self._house = make_house(reactor, settings, self._database)
         self._live = LiveServer(settings.db.dsn, settings.data.dir, **environment)
 
     @property
-    def services(self) -> Any:
-        return self._services
+    def house(self) -> Any:
+        return self._house
 
     @property
     def database(self) -> Any:
         return self._database
 
     async def start(self) -> None:
-        self._services.passwords.start()
+        self._house.start()
         await self._database.start()
         await deferToThread(self._live.start, 120)
         self.base = self._live.url
@@ -292,5 +300,5 @@ class ServedByWorkers(Served):
     async def stop(self) -> None:
         await self._pool.closeCachedConnections()
         await deferToThread(self._live.stop)
-        self._services.passwords.stop()
+        self._house.stop()
         await self._database.close()

@@ -1,5 +1,7 @@
 """Tests that take longer than most, as they were measured: ``make check`` leaves them out, and every run begins with them.
 
+Those that take longest are proofs, unless they show a statement of the interface or were chosen as examples.
+
 ``make slow-tests`` measures and writes the list. pytest loads this module as a plugin then.
 """
 
@@ -16,15 +18,20 @@ from support.checks.proofs import family
 LIST = Path(__file__).parents[2] / "suite" / "slow_tests.txt"
 # Of a case, while as many workers run as there are in make test. Those below it take three minutes together.
 MAX_SECONDS = 0.4
+MAX_IN_TEST = 0.8  # of a case in make test that shows no statement and was not chosen as an example
 
 _seconds: dict[str, float] = defaultdict(float)  # by case
 
 
 def mark_slow(items: Iterable[pytest.Item], listed: Mapping[str, float]) -> None:
-    """Gives the marker ``slow`` to every case of a listed function."""
+    """Gives the marker ``slow`` to every case of a listed function, and ``proof`` to those of the slowest."""
     for item in items:
-        if family(item.nodeid) in listed:
+        seconds = listed.get(family(item.nodeid), 0.0)
+        if seconds:
             item.add_marker("slow")
+        chosen = item.get_closest_marker("shows") or item.get_closest_marker("examples")
+        if seconds > MAX_IN_TEST and not chosen:
+            item.add_marker("proof")
 
 
 def in_order(items: Iterable[pytest.Item], listed: Mapping[str, float]) -> list[pytest.Item]:

@@ -152,11 +152,15 @@ SELECT coalesce(nullif(p_rule, 'null'), CASE
     ELSE '{"type": "equal"}' END)
     || CASE WHEN p_field ? 'tolerance' AND NOT coalesce(p_rule ? 'tolerance', false) THEN jsonb_build_object('tolerance', p_field->'tolerance') ELSE '{}' END $$;
 
+-- A value in which texts have no differences of case, of spaces at their ends and of the form of characters.
+CREATE FUNCTION folded_value(p_value jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE jsonb_typeof(p_value) WHEN 'string' THEN to_jsonb(folded(p_value #>> '{}')) ELSE p_value END $$;
+
 -- Whether two arrays have so many elements in common: the Jaccard index.
 CREATE FUNCTION sets_agree(p_a jsonb, p_b jsonb, p_threshold float8) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
     IF jsonb_typeof(p_a) <> 'array' OR jsonb_typeof(p_b) <> 'array' THEN RETURN false; END IF;
-    RETURN (WITH a AS (SELECT DISTINCT e FROM jsonb_array_elements(p_a) e), b AS (SELECT DISTINCT e FROM jsonb_array_elements(p_b) e),
+    RETURN (WITH a AS (SELECT DISTINCT folded_value(e) AS e FROM jsonb_array_elements(p_a) e), b AS (SELECT DISTINCT folded_value(e) AS e FROM jsonb_array_elements(p_b) e),
                  both_ AS (SELECT count(*)::float8 AS n FROM a JOIN b USING (e)), either AS (SELECT count(*)::float8 AS n FROM (SELECT e FROM a UNION SELECT e FROM b) u)
             SELECT coalesce(both_.n / nullif(either.n, 0), 1) >= p_threshold - 1e-9 FROM both_, either);
 END $$;
@@ -180,6 +184,7 @@ BEGIN
             WHEN 'set' THEN sets_agree(a, p_value, coalesce((p_rule->>'threshold')::float8, 1))
             WHEN 'number' THEN numbers_agree(a, p_value, coalesce((p_rule->>'tolerance')::numeric, 0))
             WHEN 'text' THEN jsonb_typeof(a) = 'string' AND jsonb_typeof(p_value) = 'string' AND plain_text(a #>> '{}') = plain_text(p_value #>> '{}')
+            WHEN 'equal' THEN jsonb_typeof(a) = 'string' AND folded_value(a) = folded_value(p_value)
             ELSE false END;
         IF right_ THEN RETURN true; END IF;
     END LOOP;
@@ -191,8 +196,8 @@ CREATE FUNCTION teach_gold(r task_run, p_answers jsonb, p_value jsonb, p_right b
 DECLARE q trust_model; taught jsonb;
 BEGIN
     SELECT * INTO q FROM trust_model WHERE project_id = r.project_id;
-    taught := jsonb_build_object('generation', coalesce(q.generation, 0), 'class', array_position(q.choices, p_value),
-                                 'truth', array_position(q.choices, CASE WHEN p_right THEN p_value ELSE p_answers->0 END));
+    taught := jsonb_build_object('generation', coalesce(q.generation, 0), 'class', choice_position(q.choices, p_value),
+                                 'truth', choice_position(q.choices, CASE WHEN p_right THEN p_value ELSE p_answers->0 END));
     PERFORM append_gold(r, p_right, taught, 1);
     RETURN taught;
 END $$;
@@ -241,6 +246,7 @@ BEGIN
     SELECT answer INTO answers FROM gold_task WHERE project_id = p_project AND task_id = r.task_id;
     UPDATE task_run SET is_right = p_right WHERE project_id = p_project AND id = p_run AND gold AND is_right IS NULL AND info = p_info RETURNING * INTO r;
     IF NOT FOUND THEN RETURN false; END IF;
+    DELETE FROM gold_failure WHERE project_id = p_project AND run = p_run;
     IF NOT r.trial THEN
         UPDATE task_run SET taught = teach_gold(r, answers, gold_value((SELECT answer_path FROM project WHERE id = p_project), r.info), p_right)
          WHERE project_id = p_project AND id = p_run;
@@ -291,6 +297,7 @@ BEGIN
     SELECT p_project, p_task, n, p_answers, nullif(p_rule, 'null'), nullif(p_message, 'null'), p_now, p_user,
            coalesce((SELECT generation FROM trust_model WHERE project_id = p_project), 0), count(*), count(*) FILTER (WHERE is_right)
       FROM task_run WHERE project_id = p_project AND task_id = p_task AND taught IS NOT NULL;  -- it may have been one before
+    DELETE FROM ended_gold WHERE project_id = p_project AND task_id = p_task;
     RETURN 'made';
 END $$;
 
@@ -324,13 +331,16 @@ BEGIN
 END $$;
 
 -- Ends a gold task: it is put back, or complete as it was before. Leases become rights to answer late until they would have ended,
--- for there may be more of them than places; answers that it got meanwhile count as late ones do. False: it is none.
+-- for there may be more of them than places; answers that it got meanwhile count as late ones do. What was right is kept (ended_gold). False: it
+-- is none.
 CREATE FUNCTION end_gold(p_project bigint, p_task bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE t task_ledger;
 BEGIN
     PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    INSERT INTO ended_gold (project_id, task_id, answer, rule, since, ended)
+    SELECT project_id, task_id, answer, rule, since, p_now FROM gold_task WHERE project_id = p_project AND task_id = p_task;
     IF NOT drop_gold(p_project, p_task) THEN RETURN false; END IF;
     WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND task_id = p_task RETURNING *)
     INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, expires, false,

@@ -6,14 +6,21 @@ SELECT p_project, 'results that wait to be compared and are not due', 'task ' ||
   FROM result x JOIN task_ledger l USING (project_id, task_id) JOIN project p ON p.id = x.project_id
  WHERE x.project_id = p_project AND x.last_version AND l.done AND p.answer_fields IS NOT NULL AND (x.n_compared IS NULL OR x.further @> '[null]' OR x.alpha IS NULL)
    AND NOT EXISTS (SELECT FROM comparison_due d WHERE d.project_id = p_project AND d.task_id = x.task_id AND d.result_id = x.id)
-   AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = p_project) ORDER BY x.task_id $$;
+   AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = p_project)
+UNION ALL
+SELECT p_project, 'results that could not be compared and are not tried again', 'task ' || task_id, 1, 0
+  FROM comparison_due WHERE project_id = p_project AND failure IS NOT NULL AND retry_at IS NULL
+UNION ALL
+SELECT p_project, 'chance agreement that could not be computed and is not tried again', 'field ' || field, 1, 0
+  FROM alpha_expected WHERE project_id = p_project AND failure IS NOT NULL AND retry_at IS NULL ORDER BY 2, 3 $$;
 
 CREATE FUNCTION repair_comparisons(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE t bigint;
 BEGIN
-    FOR t IN SELECT substring(key FROM 'task (\d+)')::bigint FROM check_comparisons(p_project, p_now) ORDER BY 1 LOOP
+    FOR t IN SELECT substring(key FROM 'task (\d+)')::bigint FROM check_comparisons(p_project, p_now) WHERE key LIKE 'task %' ORDER BY 1 LOOP
         PERFORM compare_result(p_project, t);
     END LOOP;
+    PERFORM retry_comparisons(p_project, p_now);
 END $$;
 
 CREATE FUNCTION recounted_alpha(p_project bigint) RETURNS TABLE (field smallint, part text, amount numeric) STABLE LANGUAGE sql AS $$

@@ -40,10 +40,12 @@ CREATE TYPE outcome AS (outcomes int, consensus_hash bigint, n_compared int, agr
 CREATE TYPE said AS (consensus jsonb, consensus_hash bigint, n_compared int, agreement real, confidence real);
 
 -- What the counted answers of a task amount to where they have classes (53_posterior.sql). teaches: the project is published. users and
--- runs are of all counted answers, actors and classes of those with a class. enough: adaptive redundancy ends here, unless answers are
--- to come. Without a label all is null.
+-- runs are of all counted answers, actors and classes of those with a class; so are said (null: it has no class), accuracies and shares of a vote, in
+-- the order of runs. wanted: the confidence at which tasks stop. measured: the confidence by what was measured; null: nothing was. enough: adaptive redundancy ends here, unless answers are to come. Without a
+-- label all is null.
 CREATE TYPE weighed AS (generation int, teaches boolean, min_answers int, runs bigint[], users jsonb, actors text[], classes smallint[], posterior real[],
-                        log_likelihoods real[], class smallint, confidence real, choice jsonb, sure boolean, enough boolean);
+                        log_likelihoods real[], class smallint, confidence real, choice jsonb, sure boolean, enough boolean,
+                        said smallint[], accuracies real[], shares real[], wanted real, measured real);
 
 -- Whether a task that has what it wants so far has all it needs.
 CREATE FUNCTION stops(t task_ledger, w weighed) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
@@ -87,10 +89,11 @@ BEGIN
     END IF;
     spared := greatest(0, t.max_answers - t.answers);
     INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement, confidence, further,
-                        generation, class, posterior, log_likelihoods, reason, saved, changed_xid, completed_xid)
+                        generation, class, posterior, log_likelihoods, weighed_by, reason, saved, changed_xid, completed_xid)
     VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further,
-            CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods, reason, coalesce(spared, 0), changed,
-            CASE WHEN t.done THEN 0 ELSE changed END) RETURNING id INTO res;
+            CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods,
+            weighing_of(w) || jsonb_build_object('min_answers', w.min_answers, 'confidence', w.wanted, 'measured', w.measured, 'max_answers', coalesce(t.max_answers, t.n_answers)),
+            reason, coalesce(spared, 0), changed, CASE WHEN t.done THEN 0 ELSE changed END) RETURNING id INTO res;
     IF w.teaches THEN
         INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
         VALUES (t.project_id, t.task_id, w.generation, 1, w.actors, w.classes, w.posterior, reason, coalesce(spared, 0));
@@ -164,89 +167,133 @@ CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user big
                        p_circumstances jsonb DEFAULT NULL,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
-DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
-        labelled boolean; a record; class_ smallint; reliable boolean := true; w weighed; more int := 0; changed bigint; actors text[];
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean; whose bigint; asked boolean; owns boolean; anonymous boolean; o outcome;
+        labelled boolean; a record; class_ smallint; reliable boolean; w weighed; more int; changed bigint; actors text[]; plain boolean; current boolean;
 BEGIN
-    -- First the lock: every later statement then sees all that came before. A volunteer who tries a draft holds its project, too, or
-    -- publishing would have to lock every task.
+    -- What most answers come to: the volunteer holds a lease, the answer counts, and the project has none of the rules that need more. One
+    -- statement reads the facts and locks the task, as current is explained at take_next (32_candidate_scan.sql). Below the same is done
+    -- for every answer, in single steps.
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
-    SELECT trial, counted_per_network, has_bars, has_label,
+    SELECT trial, counted_per_network, has_bars, has_label, n_gold = 0 AND sched <> 'incremental' AND NOT (trial OR has_bars OR has_label) AS plain,
            CASE WHEN p_user IS NOT NULL THEN (SELECT owners_ids @> ARRAY[p_user] FROM project WHERE id = p_project) END,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
            OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
-      INTO is_trial, maximum, bars, labelled, owns, asked FROM project_ledger WHERE project_id = p_project;
-    IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
-    IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
-    IF asked IS FALSE THEN                              -- perhaps as another of their actors
+      INTO is_trial, maximum, bars, labelled, plain, owns, asked FROM project_ledger WHERE project_id = p_project;
+    IF plain AND asked AND owns IS NOT TRUE THEN
+        SELECT mine.answers + 1 = mine.n_answers AS full, e.granted, e.expires, e.network, seen.ctid = mine.ctid AS current,
+               coalesce(p_change_base, (SELECT change_base FROM cluster)) AS base,
+               p_also IS NOT NULL OR EXISTS (SELECT FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project)) AS linked
+          INTO a FROM lease e
+          JOIN task_ledger seen ON seen.project_id = p_project AND seen.task_id = p_task
+          JOIN task_ledger mine ON mine.project_id = p_project AND mine.task_id = p_task
+         WHERE e.project_id = p_project AND e.actor = p_actor AND e.task_id = p_task
+           AND NOT seen.retired AND seen.mode NOT IN ('gold', 'one_at_a_time') AND mine.answers < mine.n_answers
+           AND CASE WHEN p_ip <> '' AND p_actor ~ '^[ci]:' THEN e.network = p_ip AND CASE WHEN maximum > 0 THEN (SELECT true FROM (
+                    SELECT FROM task_run x WHERE x.user_ip = p_ip AND x.project_id + 0 = p_project AND -x.task_id = -p_task AND x.counted UNION ALL
+                    SELECT FROM lease x WHERE x.network = p_ip AND x.project_id + 0 = p_project AND -x.task_id = -p_task AND x.actor ~ '^[ci]:') s
+                    OFFSET maximum LIMIT 1) IS NULL ELSE true END
+                    ELSE true END
+           FOR UPDATE OF mine;
+        current := a.current;
+    END IF;
+    IF current THEN IF a.linked THEN                    -- under the lock, so that of two actors at once one sees the other's answer
         actors := proven_actors(p_project, p_actor, p_also, p_now);
-        asked := EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task)
-              OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task);
-    END IF;
-    IF asked IS NOT TRUE THEN                           -- volunteers who never asked for the task lock nothing
-        SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors) ORDER BY id LIMIT 1;
-        state := CASE WHEN FOUND THEN 'duplicate'
-                      WHEN EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND task_id = p_task) THEN 'no lease' ELSE 'no task' END;
-        IF is_trial IS NULL THEN state := 'no task'; run := NULL; END IF;
-        RETURN;
-    END IF;
-    -- An owner's answer does not score: the deletion of the project waits for it, for the sweep takes away what everybody scored.
-    IF is_trial IS FALSE AND owns IS NOT TRUE THEN whose := p_user; END IF;
-    IF NOT is_trial AND p_user IS NOT NULL AND whose IS NULL THEN
-        PERFORM FROM project WHERE id = p_project FOR KEY SHARE;
-        IF NOT FOUND THEN state := 'no task'; RETURN; END IF;
-        whose := scorer(p_project, p_user, is_trial);
-    END IF;
-    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
-    IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
-    actors := proven_actors(p_project, p_actor, p_also, p_now);         -- under the lock, so that of two actors at once one sees the other's answer
-    IF cardinality(actors) > 1 THEN
-        SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors) ORDER BY id LIMIT 1;
-        IF FOUND THEN
-            PERFORM drop_leases(p_project, p_task, actors, p_now);
-            state := 'duplicate';
-            RETURN;
-        END IF;
-        PERFORM adopt_lease(p_project, p_task, actors, p_now);
-        PERFORM drop_leases(p_project, p_task, actors[2:], p_now);
+        current := NOT EXISTS (SELECT FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors))
+                 AND NOT EXISTS (SELECT FROM lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors[2:]))
+                 AND NOT EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors[2:]));
+    END IF; END IF;
+    IF current THEN
+        WITH held AS (DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task),
+             total AS (UPDATE task_ledger SET answers = answers + 1, leases = leases - 1 WHERE project_id = p_project AND task_id = p_task),
+             figures AS (INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds, bytes)
+                SELECT p_project, date_trunc('hour', p_now), p_actor, p_user, 1, 1,
+                       time_spent(a.granted, p_now, CASE WHEN p_now > a.expires THEN extract(epoch FROM p_now - a.expires) END), coalesce(octet_length(p_info::text), 0)
+                 WHERE NOT a.full)
+        INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, timeout, calibration, media_url, info, changed_xid, circumstances)
+        VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, a.granted, p_now, true, CASE WHEN p_now > a.expires THEN extract(epoch FROM p_now - a.expires) END,
+                p_calibration, p_media_url, p_info, pg_current_xact_id()::text::bigint + a.base, p_circumstances)
+        RETURNING id, 'counted', a.granted, task_run.timeout INTO run, state, granted, late_seconds;
+        IF NOT a.full THEN RETURN; END IF;
         SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
+        l := a; whose := p_user; is_trial := false; labelled := false; held := true; c := 1; changed := pg_current_xact_id()::text::bigint + a.base;
     END IF;
-    IF anonymous AND maximum > 0 THEN
-        DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task
-        RETURNING lease.granted, expires, network,
-                  (SELECT count(*) FROM task_run WHERE user_ip = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND counted)
-                + (SELECT count(*) FROM lease o WHERE network = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:')
-                - (network = p_ip)::int AS share INTO l;
-        held := FOUND; surplus := held AND l.share >= maximum;
-    ELSE
-        DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires, network INTO l;
-        held := FOUND;
-    END IF;
-    IF NOT held THEN
-        DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expired_lease.granted, expires, '' AS network INTO l;
-        IF NOT FOUND THEN
-            SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
-            state := CASE WHEN FOUND THEN 'duplicate' ELSE 'no lease' END;
+    surplus := false; reliable := true; more := 0; anonymous := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:';
+    IF current IS NOT TRUE THEN
+        -- First the lock: every later statement then sees all that came before. A volunteer who tries a draft holds its project, too, or
+        -- publishing would have to lock every task.
+        IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
+        IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
+        IF asked IS FALSE THEN                              -- perhaps as another of their actors
+            actors := proven_actors(p_project, p_actor, p_also, p_now);
+            asked := EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task)
+                  OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task);
+        END IF;
+        IF asked IS NOT TRUE THEN                           -- volunteers who never asked for the task lock nothing
+            SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors) ORDER BY id LIMIT 1;
+            state := CASE WHEN FOUND THEN 'duplicate'
+                          WHEN EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND task_id = p_task) THEN 'no lease' ELSE 'no task' END;
+            IF is_trial IS NULL THEN state := 'no task'; run := NULL; END IF;
             RETURN;
         END IF;
-        surplus := anonymous AND maximum > 0 AND network_share(p_project, p_task, p_ip, false) >= maximum;
+        -- An owner's answer does not score: the deletion of the project waits for it, for the sweep takes away what everybody scored.
+        IF is_trial IS FALSE AND owns IS NOT TRUE THEN whose := p_user; END IF;
+        IF NOT is_trial AND p_user IS NOT NULL AND whose IS NULL THEN
+            PERFORM FROM project WHERE id = p_project FOR KEY SHARE;
+            IF NOT FOUND THEN state := 'no task'; RETURN; END IF;
+            whose := scorer(p_project, p_user, is_trial);
+        END IF;
+        SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+        IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
+        actors := proven_actors(p_project, p_actor, p_also, p_now);         -- under the lock, so that of two actors at once one sees the other's answer
+        IF cardinality(actors) > 1 THEN
+            SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors) ORDER BY id LIMIT 1;
+            IF FOUND THEN
+                PERFORM drop_leases(p_project, p_task, actors, p_now);
+                state := 'duplicate';
+                RETURN;
+            END IF;
+            PERFORM adopt_lease(p_project, p_task, actors, p_now);
+            PERFORM drop_leases(p_project, p_task, actors[2:], p_now);
+            SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
+        END IF;
+        IF anonymous AND maximum > 0 THEN
+            DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task
+            RETURNING lease.granted, expires, network,
+                      (SELECT count(*) FROM task_run WHERE user_ip = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND counted)
+                    + (SELECT count(*) FROM lease o WHERE network = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:')
+                    - (network = p_ip)::int AS share INTO l;
+            held := FOUND; surplus := held AND l.share >= maximum;
+        ELSE
+            DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires, network INTO l;
+            held := FOUND;
+        END IF;
+        IF NOT held THEN
+            DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expired_lease.granted, expires, '' AS network INTO l;
+            IF NOT FOUND THEN
+                SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
+                state := CASE WHEN FOUND THEN 'duplicate' ELSE 'no lease' END;
+                RETURN;
+            END IF;
+            surplus := anonymous AND maximum > 0 AND network_share(p_project, p_task, p_ip, false) >= maximum;
+        END IF;
+        IF labelled THEN                                    -- after the lock, so that all answers are read by one declaration (follow_label)
+            SELECT * INTO a FROM class_of(p_project, p_actor, p_info);
+            class_ := a.class; reliable := a.reliable;
+        END IF;
+        c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND reliable AND (held OR t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
+        granted := l.granted;
+        late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
+        changed := pg_current_xact_id()::text::bigint + coalesce(p_change_base, change_base());
+        INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable,
+                              changed_xid, circumstances)
+        VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info,
+                class_, NOT reliable, changed, p_circumstances)
+        RETURNING id INTO run;
+        IF t.mode = 'gold' THEN PERFORM judge_gold(r) FROM task_run r WHERE project_id = p_project AND id = run; END IF;
+        UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,
+               requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
+         WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     END IF;
-    IF labelled THEN                                    -- after the lock, so that all answers are read by one declaration (follow_label)
-        SELECT * INTO a FROM class_of(p_project, p_actor, p_info);
-        class_ := a.class; reliable := a.reliable;
-    END IF;
-    c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND reliable AND (held OR t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
-    granted := l.granted;
-    late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
-    changed := pg_current_xact_id()::text::bigint + coalesce(p_change_base, change_base());
-    INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable,
-                          changed_xid, circumstances)
-    VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info,
-            class_, NOT reliable, changed, p_circumstances)
-    RETURNING id INTO run;
-    IF t.mode = 'gold' THEN PERFORM judge_gold(r) FROM task_run r WHERE project_id = p_project AND id = run; END IF;
-    UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,
-           requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
-     WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN
         IF labelled THEN w := weigh(p_project, p_task); END IF;

@@ -1,5 +1,22 @@
 -- The values by which answers are compared. Agreement, and everything else that compares answers, uses these functions.
 
+-- A text without differences of spaces at its ends, of the form of characters (NFC) and of case, by the rules of Unicode. The same in
+-- crowdd/kinds/answers/fields.py.
+CREATE FUNCTION folded(p_text text) RETURNS text IMMUTABLE LANGUAGE sql AS $$
+SELECT replace(lower(upper(regexp_replace(normalize(p_text, NFC), '^\s+|\s+$', '', 'g'))), 'ß', 'ss') $$;
+
+-- The number of the only choice, from 1, that is the same text as a value but for such differences.
+CREATE FUNCTION folded_position(p_choices jsonb[], p_value jsonb) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF jsonb_typeof(p_value) IS DISTINCT FROM 'string' OR octet_length(p_value::text) > 2000 THEN RETURN NULL; END IF;
+    RETURN (SELECT CASE WHEN count(*) = 1 THEN min(nth) END FROM unnest(p_choices) WITH ORDINALITY u (c, nth)
+             WHERE jsonb_typeof(c) = 'string' AND folded(c #>> '{}') = folded(p_value #>> '{}'));
+END $$;
+
+-- The number of the choice that a value is, from 1.
+CREATE FUNCTION choice_position(p_choices jsonb[], p_value jsonb) RETURNS int IMMUTABLE LANGUAGE sql AS $$
+SELECT coalesce(array_position(p_choices, p_value), folded_position(p_choices, p_value)) $$;
+
 -- Whether an answer has a value at this place.
 CREATE FUNCTION has_value(p_info jsonb, p_path text[]) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
 SELECT p_info #> p_path IS NOT NULL $$;

@@ -1,10 +1,23 @@
 -- What values of declared answer fields say together, by the type of the field (project.answer_fields, docs/projects/answer-fields.md).
 -- Only values that fit the type are compared.
 
--- The median. Agreement is the share of pairs within the tolerance, confidence that of values within the tolerance of the median.
--- Without a tolerance: equal pairs, and values within two spreads (1.4826 times the median distance to the median).
+-- The share of sorted values that are within p_tolerance of p_middle; without one, within two spreads: 1.4826 times the median distance to it, of
+-- two in the middle the lower one if p_lower.
+CREATE FUNCTION share_near(x numeric[], p_middle numeric, p_tolerance numeric, p_lower boolean) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE near numeric := p_tolerance; n int := cardinality(x); k int := 0; v numeric;
+BEGIN
+    IF near IS NULL THEN
+        SELECT 1.4826 * (d[(n + 1) / 2] + d[CASE WHEN p_lower THEN (n + 1) / 2 ELSE n / 2 + 1 END]) INTO near
+          FROM (SELECT array_agg(abs(u - p_middle) ORDER BY abs(u - p_middle)) AS d FROM unnest(x) u) s;
+    END IF;
+    FOREACH v IN ARRAY x LOOP k := k + (abs(v - p_middle) <= near)::int; END LOOP;
+    RETURN k::float8 / n;
+END $$;
+
+-- The median. Agreement is the share of pairs within the tolerance, confidence that of values near the median. An even number of values has two
+-- in the middle, which may be far apart: then confidence is the least share of values near the median, and near each of them.
 CREATE FUNCTION consensus_of_numbers(p_field jsonb, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
-DECLARE s said; x numeric[]; n int; j int := 1; pairs bigint := 0; middle numeric; tolerance numeric := (p_field->'tolerance')::numeric; near numeric := tolerance;
+DECLARE s said; x numeric[]; n int; j int := 1; pairs bigint := 0; middle numeric; tolerance numeric := (p_field->'tolerance')::numeric;
 BEGIN
     SELECT array_agg(number ORDER BY number) INTO x
       FROM (SELECT CASE WHEN jsonb_typeof(v) = 'number' AND octet_length(v::text) <= 800 THEN v::numeric END AS number FROM unnest(p_values) v OFFSET 0) u
@@ -18,10 +31,10 @@ BEGIN
     END LOOP;
     s.agreement := share_of_pairs(pairs, n);
     middle := trim_scale((x[(n + 1) / 2] + x[n / 2 + 1]) * 0.5);
-    IF near IS NULL THEN
-        SELECT 1.4826 * (d[(n + 1) / 2] + d[n / 2 + 1]) INTO near FROM (SELECT array_agg(abs(v - middle) ORDER BY abs(v - middle)) AS d FROM unnest(x) v) u;
+    s.confidence := share_near(x, middle, tolerance, false);
+    IF x[n / 2] <> x[n / 2 + 1] AND n % 2 = 0 THEN
+        s.confidence := least(s.confidence, share_near(x, x[n / 2], tolerance, true), share_near(x, x[n / 2 + 1], tolerance, true));
     END IF;
-    s.confidence := (SELECT count(*) FROM unnest(x) v WHERE abs(v - middle) <= near)::float8 / n;
     s.consensus := to_jsonb(middle);
     RETURN kept_consensus(s);
 END $$;
@@ -59,9 +72,10 @@ BEGIN
     RETURN kept_consensus(s);
 END $$;
 
--- A text as it is compared: without differences of case, of spaces and of the form of characters (NFKC). A long one as it is.
+-- A text as it is compared: without differences of case (by the rules of Unicode), of spaces and of the form of characters (NFKC). A long
+-- one as it is.
 CREATE FUNCTION plain_text(p_text text) RETURNS text IMMUTABLE LANGUAGE sql AS $$
-SELECT CASE WHEN octet_length(p_text) <= 2000 THEN btrim(regexp_replace(lower(normalize(p_text, NFKC)), '\s+', ' ', 'g')) ELSE p_text END $$;
+SELECT CASE WHEN octet_length(p_text) <= 2000 THEN folded(regexp_replace(normalize(p_text, NFKC), '\s+', ' ', 'g')) ELSE p_text END $$;
 
 -- The same with the answers that say "nothing there" (an empty array) or "can't tell" (JSON null) in place of a value. Nothing is an answer like a
 -- value: more than half of both decide, and which value that is, the values say. Can't tell is the consensus if more than half of all say so;
@@ -88,12 +102,17 @@ END $$;
 
 -- Of values that an answer has at a field. Other types are compared after the commit (29_comparison.sql): then n_compared is null.
 CREATE FUNCTION consensus_of_field(p_field jsonb, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE choices jsonb[];
 BEGIN
     CASE p_field->>'type'
     WHEN 'number' THEN RETURN with_unsaid(consensus_of_numbers(p_field, p_values), p_values);
     WHEN 'labels' THEN RETURN with_unsaid(consensus_of_labels(p_field, p_values), array_remove(p_values, '[]'));  -- here none is a value
     WHEN 'label' THEN
-        RETURN most_frequent(ARRAY(SELECT v FROM unnest(p_values) v WHERE jsonb_typeof(v) NOT IN ('array', 'object') AND (p_field->'choices' IS NULL OR p_field->'choices' @> v) ORDER BY v));
+        IF p_field->'choices' IS NULL THEN
+            RETURN most_frequent(ARRAY(SELECT v FROM unnest(p_values) v WHERE jsonb_typeof(v) NOT IN ('array', 'object') ORDER BY v));
+        END IF;
+        choices := ARRAY(SELECT jsonb_array_elements(p_field->'choices'));
+        RETURN most_frequent(ARRAY(SELECT choices[nth] FROM (SELECT choice_position(choices, v) AS nth FROM unnest(p_values) v OFFSET 0) c WHERE nth IS NOT NULL ORDER BY 1));
     ELSE RETURN NULL;
     END CASE;
 END $$;

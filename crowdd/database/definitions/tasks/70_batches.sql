@@ -22,15 +22,15 @@ END $$;
 -- function waits only briefly for a locked row, so that one slow answer does not delay the others.
 CREATE FUNCTION submit_many(p_answers jsonb, p_hurry boolean, p_now timestamptz)
 RETURNS TABLE (nth bigint, project bigint, actor text, state text, run bigint, granted timestamptz, late_seconds double precision) LANGUAGE plpgsql AS $$
-DECLARE a record; base bigint := change_base();
+DECLARE a record; s record; base bigint := change_base();
 BEGIN
     IF p_hurry THEN PERFORM set_config('lock_timeout', '250ms', true); END IF;
     FOR a IN SELECT * FROM ROWS FROM (jsonb_to_recordset(p_answers) AS (project bigint, actor text, task bigint, user_id bigint, ip text,
              external text, info jsonb, calibration bigint, media_url text, also text, circumstances jsonb)) WITH ORDINALITY ORDER BY task, ordinality LOOP
         nth := a.ordinality; project := a.project; actor := a.actor;
-        SELECT s.state, s.run, s.granted, s.late_seconds INTO state, run, granted, late_seconds
-          FROM submit(a.project, a.actor, a.task, a.user_id, a.ip, a.external, coalesce(a.info, 'null'), a.calibration, a.media_url, p_now, base, a.also,
-                      a.circumstances) s;
+        s := submit(a.project, a.actor, a.task, a.user_id, a.ip, a.external, coalesce(a.info, 'null'), a.calibration, a.media_url, p_now, base, a.also,
+                    a.circumstances);
+        state := s.state; run := s.run; granted := s.granted; late_seconds := s.late_seconds;
         RETURN NEXT;
     END LOOP;
 END $$;

@@ -1,13 +1,14 @@
 -- What tasks were at a time. past_row has the versions that have ended: a row was at a time as its version with the smallest
 -- (until, n) after that time says, or as it is, if there is none.
 
--- The columns that are kept of a row. A column with personal data must not be among them.
+-- The columns that are kept of a row. A column with personal data must not be among them. Of an answer its volunteer's code is kept, too
+-- (keep_version).
 CREATE FUNCTION past_columns(p_kind text) RETURNS text[] IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE p_kind
     WHEN 'task' THEN '{id,project_id,created,info,quorum,calibration}'::text[]
     WHEN 'task_ledger' THEN '{project_id,task_id,n_answers,max_answers,priority_0,reopens}'
     WHEN 'retirement' THEN '{project_id,task_id,reason,note,at}'
-    WHEN 'task_run' THEN '{id,project_id,task_id,created,finish_time,timeout,calibration,media_url,info,counted,gold}'
+    WHEN 'task_run' THEN '{id,project_id,task_id,created,finish_time,timeout,calibration,media_url,info,counted,gold,volunteer}'
     WHEN 'result' THEN '{id,project_id,task_id,version,last_version,task_run_ids,created,info,consensus,consensus_hash,n_compared,agreement,confidence,further,generation,posterior,reason,null_consensus}'
 END $$;
 
@@ -21,6 +22,10 @@ BEGIN
     SELECT max(until), count(*) INTO last, n FROM (
         SELECT until FROM past_row WHERE project_id = (p_row->>'project_id')::bigint AND kind = p_kind AND id = k ORDER BY until DESC LIMIT 100) v;
     IF n = 100 AND NOT p_ends THEN RETURN; END IF;
+    IF p_kind = 'task_run' THEN
+        p_row := p_row || jsonb_build_object('volunteer', (SELECT word FROM volunteer_word
+                  WHERE project_id = (p_row->>'project_id')::bigint AND actor = p_row->>'actor'));
+    END IF;
     INSERT INTO past_row (project_id, kind, id, until, task_id, came, "row")
     VALUES ((p_row->>'project_id')::bigint, p_kind, k, greatest(clock(), last), coalesce(p_row->>'task_id', p_row->>'id')::bigint,
             coalesce(p_row->>'finish_time', p_row->>'at', p_row->>'created', '-infinity')::timestamptz,
@@ -64,8 +69,7 @@ WITH results AS (
 SELECT EXISTS (SELECT FROM results r WHERE NOT EXISTS (
     SELECT FROM past_row h WHERE h.project_id = p_project AND h.kind = 'task_ledger' AND h.id = p_task AND h.until > r.created AND h.until <= p_at AND h."row" ? 'reopens')) $$;
 
--- The figures of a project at a time: the columns of projectstats_record that are counted. Answers that were deleted since are counted, but
--- not who gave them, which is not kept. An answer that counts today and did not then found no place: those to a task that was open are at
+-- The figures of a project at a time: the columns of projectstats_record that are counted. Answers that were deleted since are counted. An answer that counts today and did not then found no place: those to a task that was open are at
 -- most as many as it wanted. Answers that were set aside since do not count.
 CREATE FUNCTION figures_at(p_project bigint, p_at timestamptz, OUT n_tasks bigint, OUT n_task_runs bigint, OUT n_results bigint, OUT n_volunteers bigint,
                            OUT n_completed_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT average_time float8, OUT last_activity timestamptz, OUT n_gold int)
@@ -95,7 +99,7 @@ WITH past AS MATERIALIZED (
     SELECT r.task_id, r.n FROM results r LEFT JOIN reopened x ON x.id = r.task_id WHERE r.last_version AND (x.at > r.created) IS NOT TRUE
 ), runs AS MATERIALIZED (
     SELECT id, task_id, actor, counted, created, finish_time, timeout FROM task_run WHERE project_id = p_project AND finish_time <= p_at
-    UNION ALL SELECT h.id, h.task_id, NULL, ("row"->>'counted')::boolean, ("row"->>'created')::timestamptz, h.came, ("row"->>'timeout')::float8
+    UNION ALL SELECT h.id, h.task_id, coalesce((SELECT w.actor FROM volunteer_word w WHERE w.project_id = p_project AND w.word = "row"->>'volunteer'), "row"->>'volunteer'), ("row"->>'counted')::boolean, ("row"->>'created')::timestamptz, h.came, ("row"->>'timeout')::float8
       FROM past h WHERE h.kind = 'task_run' AND h.came <= p_at AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.id = h.id)
 ), answered AS (
     SELECT task_id, count(*) FILTER (WHERE counted) AS counted FROM runs GROUP BY 1
@@ -110,9 +114,10 @@ SELECT count(*) FILTER (WHERE reason IS DISTINCT FROM 'gold'), (SELECT count(*) 
        (SELECT finish_time FROM runs ORDER BY id DESC LIMIT 1), (count(*) FILTER (WHERE reason = 'gold'))::int
   FROM each $$;
 
--- Empties the versions that are kept of answers that their volunteers have withdrawn: that there were answers stays known, not what they said.
+-- Empties the versions that are kept of answers that their volunteers have withdrawn: that there were answers stays known, not what they said or
+-- whose they were.
 CREATE FUNCTION strip_versions(p_project bigint, p_runs bigint[]) RETURNS void LANGUAGE sql AS $$
-UPDATE past_row SET "row" = "row" - '{info,media_url}'::text[] WHERE project_id = p_project AND kind = 'task_run' AND id = ANY (p_runs) $$;
+UPDATE past_row SET "row" = "row" - '{info,media_url,volunteer}'::text[] WHERE project_id = p_project AND kind = 'task_run' AND id = ANY (p_runs) $$;
 
 -- Follows the setting: keeps versions from now on, or no longer. Transactions that run already do not see it, so the time from which on all is
 -- kept comes a minute later. p_days 0: none are kept.

@@ -73,6 +73,24 @@ BEGIN
     RETURN r;
 END $$;
 
+-- What a volunteer's answers would be worth if they had not answered one gold task (p_taught: task_run.taught of that answer, p_right: whether it
+-- was right), nor anybody else (p_all_right of p_all_seen answers to it). So what judges an answer was not learned from its truth. An answer counts
+-- whole here, also if it has been halved since.
+CREATE FUNCTION without_gold(q trust_model, r reliability, p_taught jsonb, p_right boolean, p_all_right bigint, p_all_seen bigint) RETURNS reliability IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE cell int := ((p_taught->>'class')::int - 1) * q.k + (p_taught->>'truth')::int;
+BEGIN
+    q.gold_right := q.gold_right - p_all_right; q.gold_seen := q.gold_seen - p_all_seen;
+    IF r.actor IS NULL THEN
+        r.log_likelihoods := (published(q)).newcomer;
+        RETURN r;
+    END IF;
+    IF p_taught IS NOT NULL THEN
+        r.gold_right := greatest(0, r.gold_right - p_right::int); r.gold_seen := greatest(0, r.gold_seen - 1);
+        IF cell <= cardinality(r.confusions) THEN r.confusions[cell] := greatest(0, r.confusions[cell] - 1); END IF;
+    END IF;
+    RETURN worked_out(q, r);
+END $$;
+
 -- Works out what holds for the whole project, from its sums: prior, accuracy, guarded and newcomer.
 CREATE FUNCTION published(q trust_model) RETURNS trust_model IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN

@@ -9,7 +9,7 @@ DECLARE mask bigint := 0; e jsonb; nth int;
 BEGIN
     IF jsonb_typeof(p_value) IS DISTINCT FROM 'array' OR jsonb_array_length(p_value) > cardinality(p_choices) THEN RETURN NULL; END IF;
     FOR e IN SELECT jsonb_array_elements(p_value) LOOP
-        nth := array_position(p_choices, e);
+        nth := choice_position(p_choices, e);
         mask := CASE WHEN mask & (1::bigint << nth) = 0 THEN mask | (1::bigint << nth) END;
     END LOOP;
     RETURN mask;

@@ -13,6 +13,7 @@ BEGIN
     reliable := q.counts IS NOT FALSE;
     v := p_info #> q.path;
     class := array_position(q.choices, v);
+    IF class IS NULL AND v IS NOT NULL THEN class := folded_position(q.choices, v); END IF;
     IF class IS NULL AND NOT q.fixed AND v IS NOT NULL THEN class := new_class(p_project, v); END IF;
 END $$;
 
@@ -23,13 +24,13 @@ DECLARE q trust_model;
 BEGIN
     IF jsonb_typeof(p_value) IN ('array', 'object') OR length(p_value #>> '{}') > 200 THEN RETURN NULL; END IF;
     SELECT * INTO q FROM trust_model WHERE project_id = p_project FOR UPDATE;
-    IF NOT p_value = ANY (q.choices) AND cardinality(q.choices) < 50 THEN
+    IF choice_position(q.choices, p_value) IS NULL AND cardinality(q.choices) < 50 THEN
         q.choices := q.choices || p_value; q.k := greatest(2, cardinality(q.choices));
         q := published(q);
         UPDATE trust_model SET choices = q.choices, k = q.k, prior = q.prior, newcomer = q.newcomer, accuracy = q.accuracy, published_upto = ''
          WHERE project_id = p_project;
     END IF;
-    RETURN array_position(q.choices, p_value);
+    RETURN choice_position(q.choices, p_value);
 END $$;
 
 -- The part of an address that strangers of one network share: the first 24 bits of IPv4, 48 of IPv6. Pseudonyms keep prefixes.
@@ -48,13 +49,14 @@ CREATE FUNCTION weigh(p_project bigint, p_task bigint, p_but text DEFAULT '', p_
 RETURNS weighed LANGUAGE plpgsql AS $$
 DECLARE q record; r record; w weighed; k int; lp float8[]; s real[]; n int := 0; share float8; nets text[]; net text; top float8 := '-infinity'; total float8 := 0; x float8;
 BEGIN
-    SELECT m.generation, m.k, m.choices, m.confused, m.min_answers, m.confidence, m.prior, m.newcomer, p.trial INTO q
+    SELECT m.generation, m.k, m.choices, m.confused, m.min_answers, m.confidence, m.recalibration, m.prior, m.newcomer, least(m.accuracy, accuracy_cap(0, 0)) AS accuracy, p.trial INTO q
       FROM trust_model m JOIN project_ledger p USING (project_id) WHERE m.project_id = p_project;
     IF NOT FOUND THEN RETURN w; END IF;
     k := q.k; lp := q.prior; w.log_likelihoods := q.prior;
     w.generation := q.generation; w.teaches := NOT q.trial; w.min_answers := CASE WHEN q.confidence IS NOT NULL THEN q.min_answers END;
+    w.wanted := q.confidence; w.said := '{}'; w.accuracies := '{}'; w.shares := '{}';
     w.runs := '{}'; w.actors := '{}'; w.classes := '{}'; w.users := '[]'; w.sure := false; w.enough := false;
-    FOR r IN SELECT t.id, t.class, t.actor, t.user_id, t.user_ip, y.known,
+    FOR r IN SELECT t.id, t.class, t.actor, t.user_id, t.user_ip, y.known, coalesce(y.accuracy, q.accuracy) AS accuracy,
                     CASE WHEN NOT q.confused THEN coalesce(y.log_likelihoods, q.newcomer)
                          WHEN y.log_likelihoods IS NULL THEN q.newcomer[(t.class - 1) * k + 1 : t.class * k]
                          ELSE y.log_likelihoods[(t.class - 1) * k + 1 : t.class * k] END AS says
@@ -65,10 +67,12 @@ BEGIN
         IF r.user_id IS NOT NULL THEN w.users := w.users || to_jsonb(r.user_id); END IF;
         CONTINUE WHEN r.class IS NULL OR r.class > k;   -- of an earlier label: it will be found again (weigh_again)
         w.actors := w.actors || r.actor; w.classes := w.classes || r.class;
+        w.said[n] := r.class; w.accuracies[n] := r.accuracy; w.shares[n] := 1;
         s := r.says;
         IF r.user_ip IS NOT NULL AND r.known IS NOT TRUE AND r.actor ~ '^[ci]:' THEN
             net := wider_network(r.user_ip); nets := nets || net; share := 1.0 / cardinality(array_positions(nets, net));
             IF share < 1 THEN
+                w.shares[n] := share;
                 FOR j IN 1 .. cardinality(s) LOOP s[j] := share * s[j]; END LOOP;
             END IF;
         END IF;
@@ -89,9 +93,32 @@ BEGIN
     FOR j IN 1..k LOOP lp[j] := lp[j] / total; END LOOP;
     w.posterior := lp; w.confidence := 1 / total;
     w.choice := q.choices[w.class];
-    w.sure := q.confidence IS NOT NULL AND w.confidence >= q.confidence AND w.class IS NOT NULL;
+    w.measured := measured_confidence(q.recalibration, w.confidence);
+    w.sure := q.confidence IS NOT NULL AND sureness(w) >= q.confidence AND w.class IS NOT NULL;
     w.enough := w.sure AND n >= q.min_answers;
     RETURN w;
+END $$;
+
+-- How many of the results are right of which the model says this: the curve of trust_model.recalibration, straight between its points. Null without one.
+CREATE FUNCTION measured_confidence(p_recalibration jsonb, p_value float8) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE x float8[]; y float8[]; n int;
+BEGIN
+    IF p_recalibration IS NULL OR p_value IS NULL THEN RETURN NULL; END IF;
+    x := ARRAY(SELECT jsonb_array_elements_text(p_recalibration->'values')); y := ARRAY(SELECT jsonb_array_elements_text(p_recalibration->'shares'));
+    n := width_bucket(p_value, x);
+    RETURN CASE n WHEN 0 THEN y[1] WHEN cardinality(x) THEN y[n] ELSE y[n] + (p_value - x[n]) / (x[n + 1] - x[n]) * (y[n + 1] - y[n]) END;
+END $$;
+
+-- What decides whether a task has enough answers: what was measured, or else what the model says.
+CREATE FUNCTION sureness(w weighed) RETURNS real IMMUTABLE LANGUAGE sql AS $$ SELECT coalesce((w).measured, (w).confidence) $$;
+
+-- How answers were weighed (result.weighed_by), in the order of all counted answers; null for one without a class. accuracies: how accurate their
+-- volunteers were taken to be. weights: their shares of a vote. Null: there is no posterior.
+CREATE FUNCTION weighing_of(w weighed) RETURNS jsonb IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF w.log_likelihoods IS NULL OR w.generation IS NULL THEN RETURN NULL; END IF;
+    FOR i IN coalesce(cardinality(w.said), 0) + 1 .. cardinality(w.runs) LOOP w.said[i] := NULL; w.accuracies[i] := NULL; w.shares[i] := NULL; END LOOP;
+    RETURN jsonb_build_object('generation', w.generation, 'classes', w.said, 'accuracies', w.accuracies, 'weights', w.shares);
 END $$;
 
 -- What a result says of answers with these classes, and the most probable choice. Agreement is the share of pairs that are the same.
@@ -176,7 +203,7 @@ DECLARE w weighed; x result;
 BEGIN
     IF NOT EXISTS (SELECT FROM trust_model WHERE project_id = p_project) THEN
         PERFORM unteach(p_project, p_task);
-        UPDATE result SET generation = NULL, class = NULL, posterior = NULL, log_likelihoods = NULL, reason = NULL
+        UPDATE result SET generation = NULL, class = NULL, posterior = NULL, log_likelihoods = NULL, weighed_by = NULL, reason = NULL
          WHERE project_id = p_project AND task_id = p_task AND last_version AND (reason IS NOT NULL OR posterior IS NOT NULL);
         PERFORM weigh_labels_again(p_project, p_task);
         PERFORM teach(p_project, p_task);
@@ -188,6 +215,7 @@ BEGIN
     IF NOT FOUND THEN RETURN; END IF;
     w := weigh_result(p_project, p_task, x);
     UPDATE result SET class = w.class, posterior = w.posterior, log_likelihoods = w.log_likelihoods, confidence = w.confidence,
+           weighed_by = coalesce(x.weighed_by, '{}') || weighing_of(w),
            reason = CASE WHEN x.reason IN ('expert', 'analysis') THEN x.reason WHEN w.posterior IS NULL THEN 'none' WHEN x.reason = 'sure' THEN 'sure' ELSE 'full' END
      WHERE project_id = p_project AND id = x.id;
     PERFORM teach(p_project, p_task);

@@ -40,7 +40,7 @@ BEGIN
     ELSIF t.done THEN
         IF t.max_answers IS NULL OR t.answers >= t.max_answers THEN RETURN t; END IF;
         w := weigh(t.project_id, t.task_id);
-        IF t.answers < p_minimum OR w.class IS NULL OR w.confidence < p_confidence THEN t.n_answers := t.answers + 1; END IF;
+        IF t.answers < p_minimum OR w.class IS NULL OR sureness(w) < p_confidence THEN t.n_answers := t.answers + 1; END IF;
     ELSIF t.n_answers <= 50 THEN
         t.max_answers := coalesce(t.max_answers, t.n_answers);
         t.n_answers := wanted_so_far(t, p_minimum);
@@ -73,7 +73,7 @@ BEGIN
         IF has + n >= p_maximum THEN RETURN true; END IF;
         IF has + n >= p_minimum THEN
             w := weigh(t.project_id, t.task_id, p_but, late[1:n]);
-            IF w.class IS NOT NULL AND w.confidence >= p_confidence THEN RETURN true; END IF;
+            IF w.class IS NOT NULL AND sureness(w) >= p_confidence THEN RETURN true; END IF;
         END IF;
         IF n = cardinality(late) THEN RETURN false; END IF;
         n := n + 1; p_n := has + n;

@@ -6,7 +6,7 @@
 CREATE FUNCTION check_weighing(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH m AS MATERIALIZED (SELECT * FROM trust_model WHERE project_id = p_project AND NOT EXISTS (SELECT FROM agreement_due WHERE project_id = p_project)),
 run AS (
-    SELECT 'answers with their class' AS what, 'answer ' || r.id AS key, (r.class IS NOT DISTINCT FROM array_position(m.choices, r.info #> m.path))::int AS stored, 1 AS counted
+    SELECT 'answers with their class' AS what, 'answer ' || r.id AS key, (r.class IS NOT DISTINCT FROM choice_position(m.choices, r.info #> m.path))::int AS stored, 1 AS counted
       FROM m JOIN task_run r USING (project_id)
 ), weighed AS (
     SELECT x.task_id, x.class, x.confidence, x.posterior, x.reason, again.posterior AS again

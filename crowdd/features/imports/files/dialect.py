@@ -18,6 +18,7 @@ FORMATS = ("csv", "json", "ndjson", *PREPARED)
 TABLES = frozenset({"csv", "xlsx", "ods"})
 """Formats whose first line may name the columns."""
 MAX_SHEET_CHARACTERS = 255
+MAX_LINE = 1000  # in which the names of columns may be
 ENCODINGS: Mapping[str, str] = {
     "utf-8": "UTF-8",
     "utf-8-sig": "UTF-8 (BOM)",
@@ -52,7 +53,8 @@ class Dialect:
     ``header``: the first line names the columns. Without it they are called column_1, column_2, and so on.
     ``detect`` finds it, it is stored with the import, and the owner changes it where the guess was wrong. A delimiter
     other than DELIMITERS comes from a line ``sep=`` at the beginning of the file. ``sheet`` names the one of a workbook
-    that is read, "" the first visible one that has rows. ``names`` are the names that columns of the file get, by those
+    that is read, "" the first visible one that has rows. ``line`` is the number of the line with the names, above which
+    nothing is read; 0 where that is found by looking. ``names`` are the names that columns of the file get, by those
     that they have in it.
     """
 
@@ -61,6 +63,7 @@ class Dialect:
     delimiter: str = ""
     header: bool = True
     sheet: str = ""
+    line: int = 0
     names: Mapping[str, str] = attrs.field(factory=dict, hash=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,6 +86,7 @@ class Dialect:
             _delimiter(value.get("delimiter", ",")) if format_ == "csv" else "",
             bool(_one_of("header", value.get("header", True), (True, False))),
             _sheet(value.get("sheet", "")),
+            _line(value.get("line", 0)),
             _names(value.get("names", {})),
         )
 
@@ -92,6 +96,12 @@ def _delimiter(value: object) -> str:
     if isinstance(value, str) and len(value) == 1 and not value.isalnum() and value not in _NO_DELIMITERS:
         return value
     return str(_one_of("delimiter", value, DELIMITERS))
+
+
+def _line(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_LINE:
+        raise InvalidValueError(_("`line` must be a number from 0 to %(max)s.", max=MAX_LINE))
+    return value
 
 
 def _sheet(value: object) -> str:

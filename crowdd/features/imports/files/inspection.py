@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from crowdd.features.imports.files.containers import (
 from crowdd.features.imports.files.dialect import PREPARED, TABLES, Dialect
 from crowdd.features.imports.files.reading import read_about, read_rows
 from crowdd.features.imports.files.rows import FileRow, undecodable
-from crowdd.features.imports.files.tables import detect_delimiter, looks_like_data
+from crowdd.features.imports.files.tables import DELIMITER_LINE, detect_delimiter, header_line, looks_like_data
 from crowdd.features.imports.files.text import MAX_COLUMNS, decode_pieces, detect_encoding
 from crowdd.kernel import exact_json
 from crowdd.kernel.errors import InvalidValueError
@@ -59,7 +60,16 @@ def detect(path: Path) -> Dialect:
     if begin == "{":
         return _objects(text, encoding)
     require_table(text)
-    return Dialect("csv", encoding, detect_delimiter(_whole_lines(text)))
+    lines = _whole_lines(text)
+    delimiter = detect_delimiter(lines)
+    return Dialect("csv", encoding, delimiter, line=_named_line(lines, delimiter))
+
+
+def _named_line(lines: Sequence[str], delimiter: str) -> int:
+    """The line of a table with the names of its columns, if titles stand above it, or else 0."""
+    named = header_line(cells for line in lines for cells in csv.reader([line], delimiter=delimiter))
+    above = [line.strip(f" \t\r\n{delimiter}") for line in lines[: named - 1]]
+    return named if any(above) and not any(map(DELIMITER_LINE.fullmatch, lines[:1])) else 0
 
 
 def _beginning(file: BinaryIO, encoding: str) -> str:
@@ -125,8 +135,8 @@ class Inspected:
     """What a file holds: its columns in order, its first rows, and how many rows it has.
 
     ``rows`` are good and ``refused`` ones; ``empty`` ones are counted apart. ``doubts`` are some of DOUBTS, which the
-    owner should look at before the import. ``sheets`` are those of a workbook: ``name``, ``hidden``, and whether it is
-    the one that was read (``chosen``).
+    owner should look at before the import. ``sheets`` are those of a workbook: ``name``, ``hidden``, its ``rows``,
+    and whether it is the one that was read (``chosen``).
     """
 
     dialect: Dialect
@@ -209,7 +219,8 @@ def inspect(
     columns = list(seen.columns)[:MAX_COLUMNS]
     rows, doubts = seen.good + seen.refused, tuple(seen.doubts(_first_cells(path, dialect)))
     description = read_about(path) if dialect.format in PREPARED else {}
-    read = attrs.evolve(dialect, sheet=description.get("sheet", ""))
+    line = dialect.line or int(description.get("line", 0))
+    read = attrs.evolve(dialect, sheet=description.get("sheet", ""), line=line)
     sheets = tuple({**sheet, "chosen": sheet["name"] == read.sheet} for sheet in description.get("sheets", ()))
     return Inspected(read, columns, seen.sample, rows, seen.refused, seen.empty, doubts, sheets)
 

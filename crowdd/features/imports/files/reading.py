@@ -31,17 +31,24 @@ def read_about(path: Path) -> Mapping[str, Any]:
     return description
 
 
-def prepared_rows(file: BinaryIO, *, header: bool) -> Iterator[FileRow]:
-    """All rows, in order. In a table the first row that is not empty names the columns if there is a ``header``."""
+def prepared_rows(file: BinaryIO, *, header: bool, line: int = 0) -> Iterator[FileRow]:
+    """All rows, in order. In a table the first row that is not empty names the columns if there is a ``header``.
+
+    Rows above the ``line`` that names them are passed over; 0: as it was found out when the table was prepared.
+    """
     description = orjson.loads(file.readline())
     first, width = int(description.get("first", 1)), int(description.get("width", 0))
     names = [] if header else column_names([""] * width)
-    for number, line in enumerate(file, first):
-        if line.startswith(_REFUSED):
-            reason = orjson.loads(line[1:])
+    named = (line or int(description.get("line", 0))) if header else 0
+    for number, text in enumerate(file, first):
+        if number < named:
+            yield FileRow(number, empty=True)
+            continue
+        if text.startswith(_REFUSED):
+            reason = orjson.loads(text[1:])
             yield refused(number, reason[""], reason["text"])
             continue
-        row = exact_json.stored(line)
+        row = exact_json.stored(text)
         if isinstance(row, dict):
             yield FileRow(number, row)
         elif not row:
@@ -68,7 +75,7 @@ def read_rows(dialect: Dialect, file: BinaryIO) -> Iterator[FileRow]:
 
 def _rows(dialect: Dialect, file: BinaryIO) -> Iterator[FileRow]:
     if dialect.format in PREPARED:
-        return prepared_rows(file, header=dialect.header)
+        return prepared_rows(file, header=dialect.header, line=dialect.line)
     texts = decode_pieces(file, dialect.encoding)
     if dialect.format == "json":
         return JsonRows(texts).rows()

@@ -54,6 +54,21 @@ def looks_like_data(cells: Sequence[str]) -> bool:
     return not all(texts) or len({*texts}) < len(texts) or any(map(_DATA.fullmatch, texts))
 
 
+def header_line(rows: Iterable[Sequence[str]], first: int = 1) -> int:
+    """The number of the line that names the columns, of a table whose lines begin with number ``first``.
+
+    Lines above it have at most half as many cells with text as most lines: titles, who made the table, when. There are
+    none where the line that would name the columns looks like data.
+    """
+    lines = [[cell for cell in row if cell.strip()] for row in rows]
+    counts = Counter(len(cells) for cells in lines if cells)
+    usual = max(counts, key=lambda n: (counts[n], n), default=0)
+    for number, cells in enumerate(lines, first):
+        if cells and 2 * len(cells) > usual:
+            return first if looks_like_data(cells) else number
+    return first
+
+
 def widths(lines: Iterable[str], delimiter: str) -> list[int]:
     """How many cells each line has, taken by itself; lines without any text are left out."""
     return [len(cells) for line in lines for cells in csv.reader([line], delimiter=delimiter) if any(cells)]
@@ -116,11 +131,12 @@ class CsvRows:
     # Header --------------------------------------------------------------------------------------------------------
 
     def _above_header(self) -> Iterator[FileRow]:
-        """Passes over a line that names the delimiter; yields the empty rows that stand above the first line."""
+        """Passes over a line that names the delimiter; yields the rows above the line with the names as empty ones."""
         if self._has_line() and DELIMITER_LINE.fullmatch(self._line()):
             self._drop(1)
         blank = f" \t\r\n{self._dialect.delimiter}"
-        while self._has_line() and not self._line().strip(blank):
+        line = self._dialect.line if self._dialect.header else 0
+        while self._has_line() and (self._number + 1 < line or not self._line().strip(blank)):
             yield FileRow(self._number + 1, empty=True)
             self._drop(1)
 

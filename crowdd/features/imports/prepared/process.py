@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets as random
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,13 +11,15 @@ import orjson
 from crowdd.features.imports.files import Dialect
 from crowdd.features.imports.files.dialect import PREPARED
 from crowdd.features.imports.files.reading import read_about
-from crowdd.kernel.concurrency.isolated import command, environment, require_not_stopped
+from crowdd.kernel.concurrency import isolated
+from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 
 MAX_SECONDS = 120.0
 SUFFIX = ".rows"
-_PROGRAM = "crowdd.features.imports.prepared.program"
+_PROGRAM = "crowdd.features.imports.prepared.program:convert"
+_MORE = {"ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"}
 
 
 def prepare(path: Path, dialect: Dialect) -> Path:
@@ -53,23 +54,11 @@ def discard(path: Path) -> None:
 def _make(path: Path, rows: Path, format_: str, options: str) -> None:
     draft = rows.with_name(f"{rows.name}.{random.token_hex(8)}")
     try:
-        done = subprocess.run(  # noqa: S603
-            command(_PROGRAM, format_, str(path), str(draft), options),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            timeout=MAX_SECONDS,
-            start_new_session=True,  # a Ctrl-C in a terminal is for the server
-            env=environment(ARROW_DEFAULT_MEMORY_POOL="system", RUST_BACKTRACE="0"),
-        )
-        require_not_stopped(done.returncode)
-        if done.returncode:
-            raise InvalidValueError(_too_costly())
-        if done.stdout:
-            raise InvalidValueError(orjson.loads(done.stdout)["error"])
+        refusal = isolated.call(_PROGRAM, format_, str(path), str(draft), options, seconds=MAX_SECONDS, more=_MORE)
+        if refusal:
+            raise InvalidValueError(orjson.loads(refusal)["error"])
         draft.replace(rows)
-    except subprocess.TimeoutExpired:
+    except LimitError:
         raise InvalidValueError(_too_costly()) from None
     finally:
         draft.unlink(missing_ok=True)

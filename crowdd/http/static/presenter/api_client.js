@@ -39,7 +39,10 @@ export class ApiClient {
   /** Asks for a volunteer's first task while the presenter still loads, so that it is ready in time. */
   askAhead() {
     const request = { method: "GET", url: `/api/project/${this.project.id}/newtask?offset=0` };
-    this.ahead = { url: request.url, until: performance.now() + FRESH, answer: this.fetch(request).catch(() => null) };
+    const early = window.presenterEarly?.task; // early.js has asked for it
+    const answer = this.fetch(request, early).catch(() => early && this.fetch(request)).catch(() => null);
+    this.ahead = { url: request.url, until: performance.now() + FRESH, answer };
+    return answer.then((got) => (got && got.status === 200 ? got.value : null));
   }
 
   /** Whether this page's volunteer would be given a task, and if not, the code of the refusal; without a line nobody knows,
@@ -191,16 +194,17 @@ export class ApiClient {
     }
   }
 
-  async fetch(request) {
+  /* `early`: what answers a request that went out before. */
+  async fetch(request, early = null) {
     const said = headers();
     const body = this.stored(request.body);
     request.sent = request.body;
     if (body) said["Content-Type"] = "application/json";
     if (request.key) said["Idempotency-Key"] = request.key;
-    const answer = await fetch(request.url, {
+    const answer = await (early ?? fetch(request.url, {
       method: request.method, headers: said, body, credentials: "same-origin", redirect: "error",
       cache: "no-store", signal: AbortSignal.timeout(60000),
-    });
+    }));
     const text = exact(this.framed(await answer.text()));
     const value = text ? JSON.parse(text) : null;
     const foreign = [].concat(value).some((row) => row && row.project_id !== undefined && row.project_id !== this.project.id);

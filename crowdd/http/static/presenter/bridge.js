@@ -17,6 +17,7 @@
      presenter:released {task}                   the presenter gave this one back
      presenter:done {reason, held, retryAfter}   there is no task to hand out, as X-No-Task says; with "wait" others hold the last
                                                  places, on `held` tasks, and one may come back after so many seconds
+     presenter:shown {}                          a task of questions can be seen
      presenter:work {unsent}                     whether the task has work that is not sent
      presenter:skips {}                          the volunteer asks in the frame to give the task back
      presenter:offers {keys: [[key, label], …]}  what the presenter's keys do
@@ -49,7 +50,7 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, skip: () => announce("presenter:skips", {}) },
+  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
 });
 
 /* At the end of a guided tutorial that has a page of its own: it has been seen, and the tasks come. */
@@ -58,6 +59,11 @@ function startTasks() {
   if (!start) return;
   try { localStorage.setItem(start.dataset.seen, "yes"); } catch { /* switched off */ }
   start.click();
+}
+
+/* What the server's page shows in the place of the first task (project/_first_step.html). */
+for (const event of [document.querySelector("#first .step") ? "presenter:shown" : "presenter:task", "presenter:done", "presenter:closed", "presenter:begins", "presenter:empty", "presenter:signed-out"]) {
+  on(event, () => requestAnimationFrame(() => document.getElementById("first")?.remove()));
 }
 
 function frameAddress() {
@@ -169,8 +175,14 @@ on("presenter:empty", () => {
 function stage(shown) {
   for (const id of ["whose", "presenter"]) document.getElementById(id).hidden = !shown;
 }
+/* The pictures of the task that comes: the page knows the columns, the presenter what to do with them. */
+function showAhead(task) {
+  const columns = JSON.parse(document.getElementById("presenter").dataset.media || "[]");
+  const addresses = columns.map((column) => Object(task?.info)[column]).filter((value) => /^(https?:\/\/|\/)\S/.test(value));
+  if (addresses.length) presenter.ahead(addresses);
+}
 function open() {
-  if (/\/newtask\/?$/.test(location.pathname)) client.askAhead();
+  if (/\/newtask\/?$/.test(location.pathname)) client.askAhead().then(showAhead);
   stage(true);
   presenter.open();
 }

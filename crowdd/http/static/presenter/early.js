@@ -1,8 +1,9 @@
 "use strict";
-/* The presenter's frame begins to load as soon as its place is there, without waiting for style or other scripts.  frame.js
-   takes it over, with the first words that it has said. */
+/* It stands in the page itself, below the presenter's place.  The frame begins to load without waiting for style or other
+   scripts, and the volunteer's first task is asked for.  frame.js takes over the frame, with the first words that it has said,
+   and api_client.js the task. */
 {
-  const early = window.presenterEarly = { frame: null, loads: 0, heard: [], hear(event) {
+  const early = window.presenterEarly = { frame: null, task: null, loads: 0, heard: [], hear(event) {
     if (early.frame && event.source === early.frame.contentWindow && early.heard.length < 9) early.heard.push(event);
   } };
 
@@ -22,22 +23,29 @@
       return tutorial;
     }
   };
+  const askForTask = ({ dataset: { csrf, volunteer } }, { id }) => fetch(`/api/project/${id}/newtask?offset=0`, {
+    headers: { Accept: "application/json", "X-CSRFToken": csrf, "X-Presenter": id, ...(volunteer && { "X-Volunteer": volunteer }) },
+    credentials: "same-origin", redirect: "error", cache: "no-store", signal: AbortSignal.timeout(60000),
+  });
   const place = () => {
-    const box = document.getElementById("presenter"), url = new URL(location.href);
-    if (!box) return;
-    watch.disconnect();
-    if (box.firstElementChild || "paused" in box.dataset || tutorialComes(box)) return; // bridge.js decides, or was faster
+    const box = document.getElementById("presenter"), url = new URL(location.href), project = JSON.parse(box.dataset.project);
+    if ("paused" in box.dataset || tutorialComes(box)) { // bridge.js decides
+      document.getElementById("first")?.remove();
+      return;
+    }
+    if (/\/newtask\/?$/.test(url.pathname)) early.task = askForTask(box, project);
+    early.task?.catch(() => {}); // api_client.js asks again
+    // The frame finds its scripts and style sheets in the cache.
+    for (const file of (box.dataset.files ?? "").split(" ").filter(Boolean)) fetch(file).then((answer) => answer.blob()).catch(() => {});
     url.searchParams.set("_presenter", "1");
     const frame = early.frame = document.createElement("iframe");
     frame.title = box.dataset.label;
     frame.setAttribute("sandbox", "allow-scripts allow-forms");
-    frame.name = JSON.stringify(beginning(JSON.parse(box.dataset.project), box.dataset.volunteer));
+    frame.name = JSON.stringify(beginning(project, box.dataset.volunteer));
     frame.src = url.pathname + url.search + url.hash;
     frame.addEventListener("load", () => { early.loads++; });
     box.replaceChildren(frame);
   };
-  const watch = new MutationObserver(place);
   addEventListener("message", early.hear);
-  watch.observe(document, { childList: true, subtree: true });
   place();
 }

@@ -119,6 +119,7 @@ export class PresenterFrame {
   }
 
   tell(why) {
+    document.getElementById("first")?.remove();
     this.notice.firstElementChild.textContent = why;
     this.notice.hidden = false;
   }
@@ -158,8 +159,15 @@ export class PresenterFrame {
     its.onmessage = (event) => this.receive(event);
     this.send({ op: "shortcuts", on: this.shortcuts });
     keyLabels.then((labels) => this.send({ op: "keys", labels }));
+    if (this.addresses) this.send({ op: "ahead", addresses: this.addresses });
     this.look();
     this.greeted();
+  }
+
+  /* What the task to come shows: a frame with questions begins to load it before its own scripts are there (hello.js). */
+  ahead(addresses) {
+    this.addresses = addresses;
+    this.send({ op: "ahead", addresses });
   }
 
   receive(event) {

@@ -6,6 +6,7 @@
    A presenter may use `window.presenterBridge`:
      api(method, url, body)      a promise of {status, body}; status 0 without a network
      path()                      where the volunteer is, as far as the address bar says
+     shown()                     the task can be seen, from its first step on
      done()                      the tutorial is over: the page shows the task
      keyLabel(key)               what is printed on that key, in capitals: another letter on layouts without Latin ones, once the
                                  event crowdd:keys has come
@@ -25,8 +26,9 @@
   }
   const root = document.documentElement;
   const start = readName();
-  const channel = new MessageChannel();
-  const port = channel.port1;
+  const first = window.presenterFirst; // hello.js was here before
+  const channel = first ? null : new MessageChannel();
+  const port = first ? first.port : channel.port1;
   const open = new Map();
   const buttons = document.currentScript.dataset; // their words in the volunteer's language
   const zoom = parsed(buttons.zoom);
@@ -36,7 +38,7 @@
   let labels = {}; // of keys (key_labels.js)
   if (start.theme) root.dataset.theme = start.theme;
   if (start.room) root.style.setProperty("--room", start.room + "px");
-  parent.postMessage("presenter:hello", location.origin, [channel.port2]);
+  if (!first) parent.postMessage("presenter:hello", location.origin, [channel.port2]);
 
   function readName() {
     const name = window.name;
@@ -89,13 +91,15 @@
       document.dispatchEvent(new Event("crowdd:keys"));
     },
   };
-  port.onmessage = (event) => {
+  port.onmessage = hear;
+  queueMicrotask(() => first?.heard.forEach(hear)); // when all that it needs is there
+  function hear(event) {
     const message = JSON.parse(event.data);
-    if (message.op) return HEARD[message.op](message);
+    if (message.op) return HEARD[message.op]?.(message);
     const answered = open.get(message.id);
     open.delete(message.id);
     if (answered) answered(message);
-  };
+  }
 
   /* XMLHttpRequest, fetch, sendBeacon of our /api; everything else goes its own way, as from any foreign page. */
   function apiUrl(address) {
@@ -118,7 +122,7 @@
   function keyLabel(key) {
     return String(labels[key.toLowerCase()] || key).toUpperCase();
   }
-  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), work, skip: () => send({ op: "skip" }), keyLabel };
+  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), shown: () => send({ op: "shown" }), work, skip: () => send({ op: "skip" }), keyLabel };
 
   const Native = window.XMLHttpRequest;
   class BridgedXMLHttpRequest extends Native {

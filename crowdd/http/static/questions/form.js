@@ -5,6 +5,7 @@ import { Group } from "./group.js";
 
 const ONE_CLICK = ["single_choice", "yes_no"];
 const DOUBLE_CLICK = 400; // milliseconds
+const FRAME = 16; // milliseconds
 const TOO_SOON = 250; // milliseconds that a task is on the screen before a key can answer it, where it follows another one
 let ids = 0;
 
@@ -20,11 +21,11 @@ export function isImmediate({ steps }) {
 export class Form {
   /**
    * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
-   * `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
+   * `shown()` is called when a step can be seen, `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
    * `follows`: another task was shown before it.
    */
-  constructor({ list, task, texts, types, stage, place, answers, send, changed, went = () => {}, announce, offer, follows = false }) {
-    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, went, follows, tell: changed });
+  constructor({ list, task, texts, types, stage, place, answers, send, changed, went = () => {}, shown = () => {}, announce, offer, follows = false }) {
+    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, went, shown, follows, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
     this.steps = new Map(list.steps.flatMap(({ questions = [] }, step) => questions.map(({ name }) => [name, step])));
@@ -134,9 +135,22 @@ export class Form {
     this.trouble.textContent = "";
     this.buttons();
     this.keysChanged();
-    if (!focus) return;
-    this.title.focus({ preventScroll: true });
-    if (hidden() > 0) this.place.scrollIntoView({ block: "start" }); // on a phone the media are above the questions
+    this.settle(focus);
+  }
+
+  /* Nothing that people see moves when a medium gets its size. */
+  async settle(focus) {
+    const { at } = this, began = performance.now();
+    this.element.classList.add("moving");
+    await this.stage.settled();
+    if (performance.now() - began > FRAME) await new Promise(requestAnimationFrame); // it has moved unseen
+    if (this.ended || at !== this.at) return;
+    this.element.classList.remove("moving");
+    if (focus) {
+      this.title.focus({ preventScroll: true });
+      if (hidden() > 0) this.place.scrollIntoView({ block: "start" }); // on a phone the media are above the questions
+    }
+    requestAnimationFrame(() => this.ended || this.shown());
   }
 
   begin(step) {
@@ -159,6 +173,7 @@ export class Form {
     else this.title.textContent = this.texts.word("questions");
     this.title.classList.toggle("sr", !title && !only);
     if (only) group.element.classList.add("only");
+    this.element.classList.toggle("marking", questions.some(({ on, type }) => on || type === "transcription"));
   }
 
   /** Shows the step of a name, or the first one if that is not shown. */

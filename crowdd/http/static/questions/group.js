@@ -57,7 +57,12 @@ export class Group {
     if (!medium) return begin();
     const said = (word) => block.place.replaceChildren(element("p", { className: "soft" }, this.form.texts.word(word)));
     said("medium_loading");
-    return medium.shown.then(begin, () => said("medium_missing"));
+    block.element.classList.add("waiting");
+    const end = (act) => () => {
+      act();
+      requestAnimationFrame(() => block.element.classList.remove("waiting")); // what is below it has moved unseen
+    };
+    return medium.shown.then(end(begin), end(() => said("medium_missing")));
   }
 
   /* A field says its question by itself, as a rule.  Where it does not, or another one is beside it, their group does. */

@@ -102,6 +102,7 @@ function run({ list, version, texts, types, kinds }) {
         presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));
       },
       went: (name) => sessionStorage.setItem("step", name), // also for the preview of the builder, which goes back there
+      shown: () => presenterBridge.shown(),
       announce: (words) => news.replaceChildren(element("span", {}, words)), // a new node, because the same words are said again
       offer: (keys) => presenterBridge.offer(keys),
     });

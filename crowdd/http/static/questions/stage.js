@@ -5,6 +5,7 @@ const PICTURE = /^(https?:\/\/|\/)\S/;
 const AHEAD = 3000; // milliseconds that a task waits for its media before it is shown without them
 const PATIENCE = 30000; // milliseconds until volunteers are told that something does not load
 const LOADING = 400; // milliseconds until they are told that it is loading
+const SLOW = 3000; // milliseconds until they are told how large it is
 const MAX_MEDIA = 20, MAX_ADDRESS = 2000; // addresses told with an answer, and characters of one
 const WORDS = { failed: "medium_failed", waived: "medium_waived" };
 const ACTS = { failed: ["load_again", "skip", "answer_unseen"], waived: ["load_again"] };
@@ -15,6 +16,16 @@ export function sourceOf(source, task) {
   if (!source || typeof source !== "object") return "";
   const value = "column" in source ? Object(task.info)[source.column] : source.url;
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+/* How many bytes a file has; NaN where its site does not say it to others. */
+async function sizeOf(address) {
+  const answer = await fetch(address, { method: "HEAD" }).catch(() => null);
+  return Number(answer?.ok ? answer.headers.get("Content-Length") ?? NaN : NaN);
+}
+
+function inKilobytes(bytes, locale) {
+  return new Intl.NumberFormat(locale, { style: "unit", unit: "kilobyte", maximumFractionDigits: 0 }).format(bytes / 1000);
 }
 
 /** Whether a value may be an address: of http, or a path of this server. */
@@ -82,6 +93,13 @@ export class Stage {
     this.element.hidden = !any;
   }
 
+  /** Resolves when nothing of the step that is shown will move for its media any more, or when that takes too long. */
+  settled() {
+    const { task } = this, shown = [...this.media.values()].filter(({ step }) => step === this.step);
+    const until = (made) => made.settled?.(() => task === this.task && made.state === "loading") ?? made.shown;
+    return Promise.race([Promise.allSettled(shown.map(until)), new Promise((resolve) => setTimeout(resolve, SLOW))]);
+  }
+
   /** Names of media of the step that is shown which nobody has seen yet, and without which nobody said to answer. */
   waiting() {
     return [...this.media].filter(([, { step, state }]) => step === this.step && ["loading", "failed"].includes(state)).map(([name]) => name);
@@ -110,16 +128,25 @@ export class Stage {
   wait(made, shown, wanted) {
     const still = (act) => () => wanted() && made.shown === shown && act();
     const soon = setTimeout(still(() => this.turnTo(made, "loading", "medium_loading")), LOADING), late = setTimeout(still(() => this.turnTo(made, "failed")), PATIENCE);
+    const slow = setTimeout(still(() => this.saySize(made)), SLOW);
     const end = (state) => () => {
-      clearTimeout(soon);
-      clearTimeout(late);
+      for (const timer of [soon, slow, late]) clearTimeout(timer);
       still(() => this.turnTo(made, state))();
     };
     shown.then(end("shown"), end("failed"));
   }
 
+  /* The line is slow: how large it is that they wait for, where its site tells. */
+  async saySize(made) {
+    const { shown, step } = made, { source } = this.list.steps[step].media.find(({ name }) => this.media.get(name) === made);
+    const say = (word, values) => made.shown === shown && made.state === "loading" && this.turnTo(made, "loading", word, values);
+    say("medium_slow");
+    const bytes = await Promise.all([sourceOf(source, this.task)].flat().filter(isAddress).map(sizeOf)), sum = bytes.reduce((one, other) => one + other, 0);
+    if (sum) say("medium_slow_size", { size: inKilobytes(sum, this.texts.locale) });
+  }
+
   /* What is said in the place of a medium, and what people can do about it. */
-  turnTo(made, state, words = WORDS[state]) {
+  turnTo(made, state, words = WORDS[state], values = {}) {
     made.state = state;
     made.notice.hidden = !words;
     made.element.parentElement.classList.toggle("gone", state in WORDS);
@@ -129,7 +156,7 @@ export class Stage {
       button.addEventListener("click", act[name]);
       return button;
     });
-    made.notice.replaceChildren(element("p", {}, words ? this.texts.word(words) : ""), element("p", { className: "row" }, ...buttons));
+    made.notice.replaceChildren(element("p", {}, words ? this.texts.word(words, values) : ""), element("p", { className: "row" }, ...buttons));
     this.changed();
   }
 }

@@ -12,7 +12,7 @@ if (box) {
 opener.hidden = false;
 
 const KEYS = {
-  s: () => { second.checked = !second.checked; },
+  s: () => { if (second) second.checked = !second.checked; },
   g: () => { if (gold) gold.checked = !gold.checked; },
   n: () => document.getElementById("review-next")?.click(),
   "?": () => opener.click(),

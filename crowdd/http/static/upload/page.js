@@ -67,7 +67,7 @@ async function choose(files) {
 // Whether nothing has to be decided: a draft, and files that are all taken, none of which belongs to another.
 function clear(plan, fit, large) {
   const together = !batch && Object.keys(plan.groups).length > 0;
-  return "atOnce" in form.dataset && fit.length > 0 && !large && !plan.left_out.length && !together;
+  return "atOnce" in form.dataset && fit.length > plan.left_out.length && !large && !together;
 }
 function showGroups({ groups, tasks_by_file, tasks_by_name }) {
   const list = at("groups");

@@ -47,15 +47,19 @@ ANSWERS = [
     {
         "id": 900 + n, "task_id": 70 + n % 3, "volunteer": None if n == 4 else f"code{n % 2}", "info": ["fox", {"x": 1.5}, "marten", 7, None][n],
         "created": "2026-01-02T00:00:00.000000Z", "finish_time": f"2026-01-02T00:00:0{n}.000000Z", "timeout": None, "media_url": None,
+        "class": ["fox", None, "marten", None, None][n], "fits": n != 1, "counted": n < 4, "not_counted": None if n < 4 else "late",
+        "right": None, "questions_version": None,
     }
     for n in range(5)
 ]  # fmt: skip
 RESULTS = [
     {
         "id": 5, "task_id": 71, "task_run_ids": [901, 904, 999], "last_version": True, "created": "2026-01-03T00:00:00.000000Z", "reason": "full",
-        "confidence": 0.75, "posterior": None, "consensus": {"species": {"value": "fox"}}, "info": None,
+        "confidence": 0.75, "posterior": None, "consensus": {"species": {"value": "fox"}}, "info": None, "model": None, "sample": None,
     }
 ]  # fmt: skip
+
+GOLD = [{"id": 72, "right": ["fox"], "rule": None, "since": "2026-01-01T00:00:00.000000Z", "ended": None}]
 
 
 def made(folder: Path, said: dict[str, Any] = LICENSED, **changes: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -63,7 +67,7 @@ def made(folder: Path, said: dict[str, Any] = LICENSED, **changes: Any) -> tuple
     raw, out, crate = (folder / name for name in ("raw", "out", "crate"))
     for each in (raw, out, crate):
         each.mkdir(parents=True)
-    for name, rows in (("tasks", TASKS), ("answers", ANSWERS), ("results", RESULTS)):
+    for name, rows in (("tasks", TASKS), ("answers", ANSWERS), ("results", RESULTS), ("gold", GOLD)):
         (raw / f"{name}.ndjson").write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
     findings = snapshot_program.write_files(raw, out, orjson.loads(orjson.dumps(about(said, **changes))))
     files = {
@@ -92,7 +96,7 @@ def test_ids_become_numbers_and_the_manifest_fits(tmp_path):
     assert not any("id" in row for name in ("tasks.ndjson", "answers.ndjson") for row in rows[name])
     manifest = json.loads(files["manifest.json"])
     assert manifest["hash"] == findings["hash"] == hash_of(manifest)
-    assert manifest["counts"] == {"tasks": 3, "answers": 5, "results": 1, "volunteers": 2}
+    assert manifest["counts"] == {"tasks": 3, "answers": 5, "results": 1, "gold": 1, "volunteers": 2}
     assert manifest["redundancy"] == {"min": 2, "max": 4}
     for each in findings["files"]:
         assert (len(files[each["name"]]), hashlib.sha256(files[each["name"]]).hexdigest()) == (

@@ -5,7 +5,11 @@ const loading = new Map();
 const ANNOTORIOUS = "annotorious-annotorious-3.8.10/", RECOGITO = "recogito-text-annotator-4.1.1/", WAVES = "wavesurfer.js-8.0.1/";
 const LEAFLET = "leaflet-1.9.4/", GEOMAN = "geoman-io-leaflet-geoman-free-2.20.2/", ZOOM = "openseadragon-6.1.1/";
 
+/* Whether a file came with the script in which this module is (crowdd.http.html.bundles). */
+const isHere = (path) => window.crowddBundles?.shipped.has(new URL(path, VENDOR).pathname.replace("/static/", ""));
+
 function once(path, load) {
+  if (isHere(path)) return Promise.resolve();
   if (!loading.has(path)) {
     loading.set(path, load(VENDOR + path).catch((error) => {
       loading.delete(path); // the next question may try again

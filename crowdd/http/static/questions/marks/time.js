@@ -55,11 +55,11 @@ export const markTime = (surface, layer) => boardOn(surface, layer, async () => 
 class TimeBoard extends Board {
   constructor(surface, library) {
     super(surface);
-    const { player } = surface, place = document.createElement("div");
+    const { player, line } = surface, place = document.createElement("div");
     const tags = Object.assign(document.createElement("div"), { className: "tags" });
     Object.assign(place, { className: "waves", dir: "ltr", ariaHidden: "true" }); // the player and the list of marks say the same
     place.append(tags);
-    player.after(place);
+    line.append(place);
     Object.assign(this, { place, tags, library, shown: new Map(), numbers: new Map(), dragged: [0, 0] });
     // wavesurfer.js begins a region with a width of its own: what was dragged over is what counts.
     place.addEventListener("pointerdown", ({ clientX }) => { this.dragged = [clientX, clientX]; }, true);

@@ -11,6 +11,7 @@ export function create(medium, context) {
   let shown = null;
   return {
     element: place, surface,
+    settled: () => Promise.resolve(), // its place has a size of its own
     async show(task) {
       const [library] = await Promise.all([leaflet(), look()]);
       surface.map ??= begin(library, place, medium, context);

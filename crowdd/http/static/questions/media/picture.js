@@ -13,9 +13,18 @@ export function create(medium, context) {
     async show(task) {
       image.alt = context.description(task);
       await loaded(image, context.source(task));
-      place.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight);
+      settle();
+    },
+    /* The beginning of a picture tells its size. */
+    async settled(wanted) {
+      while (!image.naturalWidth && wanted()) await new Promise(requestAnimationFrame);
+      settle();
     },
   };
+
+  function settle() {
+    if (image.naturalWidth) place.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight);
+  }
 }
 
 /** Resolves when `image` has loaded an address, and rejects when that fails. */

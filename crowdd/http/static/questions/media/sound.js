@@ -8,9 +8,10 @@ export function create(medium, context) {
 
 /** A medium around an <audio> or <video>. */
 export function playing(player, context) {
-  const place = element("div", { className: player.localName }, player);
+  const line = context.marked ? element("div", { className: "line" }) : null; // room for the line of time (marks/time.js)
+  const place = element("div", { className: player.localName }, player, line);
   return {
-    element: place, surface: { player },
+    element: place, surface: { player, line },
     show(task) {
       const address = context.source(task);
       player.pause();

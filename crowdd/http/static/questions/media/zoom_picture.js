@@ -32,6 +32,7 @@ export function create(medium, context) {
   bar.append(...buttons);
   return {
     element: place, surface,
+    settled: () => Promise.resolve(), // its place has a size of its own
     async show(task) {
       const address = context.source(task), description = context.description(task);
       surface.viewer?.close(); // the picture before

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.features.accounts.rows import SessionAccount
+from crowdd.core.rows import SessionAccount
 from crowdd.kernel.config.accounts import AccountSettings
 from crowdd.kernel.errors import AnonymousError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.kernel.languages import _

@@ -8,10 +8,10 @@ from typing import Final
 
 import attrs
 
+from crowdd.core import audit_statements
+from crowdd.core.rows import AuditMisfit
 from crowdd.database.access import Transactions
-from crowdd.features.operations import audit_statements
 from crowdd.kernel.values import Values
-from crowdd.sched.rows import AuditMisfit
 
 PURPOSE: Final = "chain of the audit log"
 _WORDS: Final = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.core.rows import AuditHead
+from crowdd.core.rows import AuditHead, AuditMisfit
 from crowdd.database.access import Database, Transactions, fetch_row, fetch_row_or_none, one
-from crowdd.sched.rows import AuditMisfit
 
 BITE = 1000
 

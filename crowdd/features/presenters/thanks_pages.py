@@ -1,0 +1,71 @@
+"""The page at the end of the tasks: what this volunteer did, what comes next, and where results appear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.features.presenters.thanks import Thanks
+from crowdd.features.projects.projects import Projects
+from crowdd.features.projects.serializers import project_summary
+from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.features.results import result_display
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Page, Response
+from crowdd.http.routing import Route, get
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
+
+
+class ThanksPublic(ProjectPublic):
+    """``done`` answers of the requester. ``settled`` of the last ``recent`` have a result; null where that is not told.
+
+    ``readings`` are two of these, and ``projects`` those to go on with.
+    """
+
+    done: int
+    recent: int
+    settled: int | None
+    readings: list[Values]
+    projects: list[Values]
+
+
+class ThanksPrivate(ProjectPrivate):
+    """``pictures``: for each of the readings what its picture is looked for among; ``told``: results may be seen."""
+
+    pictures: list[list[str]]
+    told: bool
+    has_news: bool
+
+
+class ThanksPages:
+    """``/project/<short_name>/thanks``."""
+
+    def __init__(self, projects: Projects, thanks: Thanks, views: ProjectViews) -> None:
+        self._projects, self._thanks, self._views = projects, thanks, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/thanks", locked_out(self.page))
+
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
+        """What the account or browser that sent the request did here (interface: page-thanks)."""
+        row = await self._projects.page(short_name, incoming.who)
+        work = await self._thanks.own_work(incoming.who, row)
+        context = await self._views.context(incoming, row, _("Thank you"))
+        public = ThanksPublic(
+            **context.public,
+            done=work.done,
+            recent=work.recent,
+            settled=work.settled,
+            readings=[{name: value for name, value in one.items() if name != "task_info"} for one in work.readings],
+            projects=[project_summary(one) for one in await self._thanks.next_projects(row)],
+        )
+        if incoming.wants_json:
+            return Page("project/thanks.html", public)
+        asked = result_display.read_asked(row["info"])
+        private = ThanksPrivate(
+            **context.private,
+            pictures=[result_display.pictures_of(one["task_info"], asked) for one in work.readings],
+            told=self._thanks.tells_results(row),
+            has_news=bool(row["n_blogposts"]),
+        )
+        return Page("project/thanks.html", public, private)

@@ -1,0 +1,47 @@
+"""The pages and the API of trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from crowdd.core.base import Base
+from crowdd.features.presenters.web import PresentersWeb
+from crowdd.features.projects.feature import ProjectsFeature
+from crowdd.features.projects.web import ProjectsWeb
+from crowdd.features.questions.web import QuestionsWeb
+from crowdd.features.trust.adaptive_pages import AdaptivePages
+from crowdd.features.trust.api import DecisionsApi, GoldApi
+from crowdd.features.trust.feature import TrustFeature
+from crowdd.features.trust.gold_pages import GoldPages
+from crowdd.features.trust.review_pages import InvitationPages, ReviewerPages, ReviewPages
+from crowdd.features.trust.sample_pages import SamplePages
+from crowdd.http.routing import View
+from crowdd.http.web import FeatureWeb, Web
+
+
+@attrs.frozen
+class TrustWeb(FeatureWeb):
+    """Trust in the browser and over REST."""
+
+    web: Web
+    base: Base
+    projects: ProjectsFeature
+    trust: TrustFeature
+    presenter_pages: PresentersWeb
+    project_pages: ProjectsWeb
+    question_pages: QuestionsWeb
+
+    def views(self) -> Iterator[View]:
+        ours, forms, views = self.projects, self.web.forms, self.project_pages.project_views
+        projects, base_url = ours.projects, self.base.base_url
+        previews, frames = self.question_pages.previews, self.presenter_pages.frames
+        yield DecisionsApi(self.trust.reviews)
+        yield GoldApi(self.trust.gold)
+        yield GoldPages(projects, self.trust.gold, forms, views)
+        yield ReviewPages(projects, self.trust.reviews, previews, frames, forms.csrf, views)
+        yield SamplePages(projects, self.trust.sampling, previews, frames, forms.csrf, views)
+        yield AdaptivePages(projects, self.trust.adaptive, self.trust.trust_overview, self.trust.reviews, forms, views)
+        yield ReviewerPages(projects, self.trust.reviewers, base_url, forms, views)
+        yield InvitationPages(ours.project_invitations, ours.ownership, self.trust.reviewers, forms)
