@@ -209,8 +209,8 @@ def test_pages_of_the_running_server_have_no_fault_either(other_project: Any, li
     page_faults: dict[tuple[str, str], list[str]] = {}
     for person, path in [(person, path) for person, asked in paths.items() for path in asked] * 2:  # made, and kept
         answer = person.ask("GET", path, Content_Type="text/plain", Accept="text/html")
-        found = faults(Page(answer.text), answer.headers["Content-Security-Policy"])
-        page_faults.setdefault((person.name, path), []).extend(found)
+        wrong = faults(Page(answer.text), answer.headers["Content-Security-Policy"])
+        page_faults.setdefault((person.name, path), []).extend(wrong)
     assert {where: wrong for where, wrong in page_faults.items() if wrong} == {}
 
 
