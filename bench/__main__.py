@@ -57,6 +57,7 @@ PROGRAMS: Final[Mapping[str, Program]] = {
     "crowd": Program("a crowd that does odd things", ("bench.crowd",)),
     "crowd-kills": Program("the same, and the server is killed", ("bench.crowd --kill-every 5",)),
     "damaged": Program("damaged files of tasks", ("bench.fuzz.damaged_files",)),
+    "demo": Program("a site with finished projects and simulated people", ("bench.demo",)),
     "exact": Program("exact redundancy under every scheduler", ("bench.exact",)),
     "exports": Program("files of a large project", ("bench.transfer.exports",)),
     "first-hour": Program("an owner's first hour in Chromium", ("bench.budgets.first_hour",)),
