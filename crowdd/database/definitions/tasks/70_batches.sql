@@ -164,7 +164,7 @@ BEGIN
     IF locked = '{}' THEN RETURN; END IF;
     changed := pg_current_xact_id()::text::bigint + p_base;
     WITH g AS MATERIALIZED (
-        SELECT *, turn = free AS fills, CASE WHEN turn = free THEN (SELECT answer_fields IS NULL FROM project WHERE id = g.project)
+        SELECT *, turn = free AS fills, CASE WHEN turn = free THEN (SELECT answer_fields IS NULL FROM project WHERE id = g.project) IS TRUE
                        AND (SELECT true FROM result x WHERE x.project_id = g.project AND x.task_id = g.task LIMIT 1) IS NULL END AS simply
           FROM (SELECT a.nth, a.project, a.actor, a.task, a.user_id, a.ip, a.external, coalesce(a.info, 'null') AS said, a.calibration, a.media_url, a.circumstances,
                        e.granted, CASE WHEN p_now > e.expires THEN extract(epoch FROM p_now - e.expires)::float8 END AS late, t.version, t.free,
@@ -206,15 +206,15 @@ BEGIN
            jsonb_agg(jsonb_build_object('project', project, 'task', task, 'actor', actor, 'user_id', user_id, 'simply', simply, 'seconds', time_spent(granted, p_now, late),
                                         'bytes', octet_length(said::text)) ORDER BY task) FILTER (WHERE fills) AS ends INTO a FROM g;
     IF a.nths IS NULL THEN RETURN; END IF;
-    IF a.ends @> '[{"simply": true}]' THEN              -- as complete does it for one
+    IF a.ends IS NOT NULL AND NOT a.ends @> '[{"simply": false}]' THEN          -- as complete does it for one
         WITH e AS MATERIALIZED (
             SELECT e.*, x.runs, x.users, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence,
                    CASE WHEN p.answer_names IS NOT NULL THEN consensus_by_name(p.answer_names, s, NULL) END AS by_name
-              FROM jsonb_to_recordset(a.ends) AS e (project bigint, task bigint, actor text, user_id bigint, simply boolean, seconds numeric, bytes bigint)
+              FROM jsonb_to_recordset(a.ends) AS e (project bigint, task bigint, actor text, user_id bigint, seconds numeric, bytes bigint)
               JOIN project p ON p.id = e.project
              CROSS JOIN LATERAL (SELECT array_agg(run ORDER BY run) AS runs, coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]') AS users,
                                         array_agg(value ORDER BY value) FILTER (WHERE value IS NOT NULL) AS answers FROM answer_values(e.project, e.task)) x
-             CROSS JOIN LATERAL most_frequent(x.answers) s WHERE e.simply),
+             CROSS JOIN LATERAL most_frequent(x.answers) s),
         done AS (
             INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement, confidence, changed_xid, completed_xid)
             SELECT project, task, 1, true, runs, p_now, consensus, consensus_hash, n_compared, agreement, confidence, changed, changed FROM e ORDER BY task
@@ -226,10 +226,11 @@ BEGIN
         SELECT e.project, 'task_completed', e.task, done.id, p_now,
                jsonb_build_object('user_ids', users) || CASE WHEN octet_length(by_name::text) <= 2000 THEN jsonb_build_object('consensus', by_name) ELSE '{}' END
           FROM e JOIN done ON done.task_id = e.task ORDER BY e.task;
+        a.ends := NULL;
     END IF;
-    FOR f IN SELECT * FROM jsonb_to_recordset(a.ends) AS e (project bigint, task bigint, actor text, user_id bigint, simply boolean, seconds numeric, bytes bigint)
-              WHERE NOT simply LOOP
+    FOR f IN SELECT * FROM jsonb_to_recordset(a.ends) AS e (project bigint, task bigint, actor text, user_id bigint, seconds numeric, bytes bigint) LOOP
         SELECT * INTO t FROM task_ledger WHERE project_id = f.project AND task_id = f.task;
+        t.done := false;
         o := complete(t, false, p_now, NULL, changed);
         INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
         VALUES (f.project, date_trunc('hour', p_now), f.actor, f.user_id, 1, 1, 1, f.seconds, f.bytes, o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
