@@ -1,16 +1,21 @@
-"""Plain asks and answers of a batch are done together: as one after the other would be, in the order of what is returned."""
+"""Plain asks and answers of a batch are done together: as one after the other would be, in the order of what is returned.
+
+CROWDD_EXAMPLES=100 pytest tests/ledger/test_together.py goes further.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import threading
 from collections import Counter
 
 import attrs
 import pytest
+from psycopg2 import errors
 from support.checks.invariants import invariants
-from support.ledger import Ledger, account, network_of
+from support.ledger import Ledger, Meanwhile, account, network_of
 
 WRITTEN = {
     "lease": "true",
@@ -135,7 +140,9 @@ class Twins:
     def held(self) -> list[tuple[str, int]]:
         """Who holds or held which task."""
         sql = "SELECT actor, task_id FROM {} WHERE project_id = %(p)s ORDER BY 1, 2"
-        rows = [row for table in ("lease", "expired_lease") for row in self.ledger.rows(sql.format(table), p=self.batch)]
+        rows = [
+            row for table in ("lease", "expired_lease") for row in self.ledger.rows(sql.format(table), p=self.batch)
+        ]
         return [(row["actor"], row["task_id"] - self.first(self.batch)) for row in rows]
 
 
@@ -157,9 +164,11 @@ def edit(twin: Twins, chance: random.Random) -> None:
                 )
             )
         case "n":
-            twin.both(lambda p, t, n=chance.randint(1, 4): ledger.set_n(p, t[nth : nth + 2], n))
+            n = chance.randint(1, 4)
+            twin.both(lambda p, t: ledger.set_n(p, t[nth : nth + 2], n))
         case "priority":
-            twin.both(lambda p, t, x=chance.choice([-1.0, 0.0, 2.0]): ledger.set_priority(p, t[nth : nth + 1], x))
+            priority = chance.choice([-1.0, 0.0, 2.0])
+            twin.both(lambda p, t: ledger.set_priority(p, t[nth : nth + 1], priority))
         case "retire":
             twin.both(lambda p, t: ledger.retire(p, t[nth : nth + 1]))
         case "delete":
@@ -180,7 +189,7 @@ def edit(twin: Twins, chance: random.Random) -> None:
             ledger.link(one, other)
 
 
-@pytest.mark.parametrize("seed", range(int(__import__("os").environ.get("SEEDS","6"))))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("CROWDD_EXAMPLES", "3"))))
 def test_a_batch_comes_to_what_its_members_come_to_one_by_one(ledger, seed):
     chance = random.Random(seed)
     twin = twins(
@@ -190,7 +199,7 @@ def test_a_batch_comes_to_what_its_members_come_to_one_by_one(ledger, seed):
         counted_per_network=chance.choice([0, 1, 2]),
     )
     states: Counter[str] = Counter()
-    for turn in range(16):
+    for turn in range(12):
         actors = chance.choices(ACTORS, k=chance.choice([2, 6, 12]))
         asks = [(actor, *chance.choice([*[()] * 6, (2, 1), (1, 0, "id")])) for actor in actors]
         states += twin.ask(asks)
@@ -202,3 +211,143 @@ def test_a_batch_comes_to_what_its_members_come_to_one_by_one(ledger, seed):
         if turn % 3 == 2:
             edit(twin, chance)
     assert {"ok", "counted"} <= set(states)
+
+
+def crowd(ledger: Ledger, project: int, people: int) -> list[str]:
+    """Accounts that have asked before: each has a place in the order."""
+    actors = [f"u:{910 + n}" for n in range(people)]
+    ledger.run(
+        "INSERT INTO position SELECT %(p)s, a, 'priority/' || epoch, '-infinity', 0, clock() FROM project_ledger, unnest(%(a)s) a"
+        " WHERE project_id = %(p)s",
+        p=project,
+        a=actors,
+    )
+    return actors
+
+
+def handed(session: Ledger, project: int, actors) -> list[int]:
+    """The task of each, by their place, in their order."""
+    first = min(session.tasks(project))
+    rows = sorted(ask_many(session, [ask_of(project, actor) for actor in actors]))
+    return [task - first for _, _, tasks in rows for task in tasks]
+
+
+def test_a_plain_batch_is_done_together_as_a_whole(ledger):
+    project = ledger.project(tasks=4, n=3)
+    asks = [ask_of(project, actor) for actor in crowd(ledger, project, 8)]
+    (found,) = ledger.rows("SELECT * FROM take_together(%(asks)s, clock())", asks=json.dumps(asks))
+    first = min(ledger.tasks(project))
+    assert [task - first for task in found["handed"]] == [0, 0, 0, 1, 1, 1, 2, 2]
+    answers = [answer_of(project, ask["actor"], task) for ask, task in zip(asks, found["handed"], strict=True)]
+    done = ledger.rows(
+        "SELECT * FROM submit_together(%(answers)s, clock(), change_base())", answers=json.dumps(answers)
+    )
+    assert [row["state"] for row in done] == ["counted"] * 8
+    assert ledger.events(project) == [("task_completed", first), ("task_completed", first + 1)]
+    assert invariants(ledger.connection) == []
+
+
+def test_who_passes_a_task_that_somebody_has_locked_meets_it_again(ledger, beside):
+    project = ledger.project(tasks=4, n=5)
+    one, *others = crowd(ledger, project, 5)
+    busy = beside()
+    assert busy.take(project, one) == min(ledger.tasks(project))
+    assert handed(ledger, project, others) == [1, 1, 1, 1]
+    busy.commit()
+    answers = [answer_of(project, actor, min(ledger.tasks(project)) + 1) for actor in others]
+    assert {state for _, state, *_ in submit_many(ledger, answers)} == {"counted"}
+    assert handed(ledger, project, others) == [0, 0, 0, 0]
+    assert invariants(ledger.connection) == []
+
+
+def test_two_batches_of_asks_never_share_a_place(ledger, beside):
+    project = ledger.project(tasks=5, n=2)
+    actors = crowd(ledger, project, 12)
+    first, second = beside(), beside()
+    assert handed(first, project, actors[:4]) == [0, 0, 1, 1]
+    assert handed(second, project, actors[4:8]) == [3, 3, 4, 4], "the first batch has locked one in reserve"
+    first.commit(), second.commit()
+    assert handed(ledger, project, actors[8:]) == [2, 2]
+    assert invariants(ledger.connection) == []
+
+
+def test_two_batches_of_answers_to_one_task_complete_it_once(ledger, beside):
+    project = ledger.project(tasks=1, n=8)
+    actors, (task,) = crowd(ledger, project, 8), ledger.tasks(project)
+    assert handed(ledger, project, actors) == [0] * 8
+    first, second = beside(), beside()
+    submit_many(first, [answer_of(project, actor, task) for actor in actors[:4]])
+    late = Meanwhile(submit_many, second, [answer_of(project, actor, task) for actor in [*actors[4:], *actors[:2]]])
+    ledger.wait_until_blocked(second)
+    first.commit()
+    assert Counter(state for _, state, *_ in late.result()) == {"counted": 4, "duplicate": 2}
+    second.commit()
+    assert ledger.events(project) == [("task_completed", task)]
+    (result,) = ledger.results(task)
+    assert result["task_run_ids"] == ledger.counted(task)
+    assert invariants(ledger.connection) == []
+
+
+def test_one_person_in_two_of_a_batch_has_one_answer(ledger):
+    project = ledger.project(tasks=1, n=9)
+    (task,) = ledger.tasks(project)
+    actors = ["c:one", "u:950", "u:951", "u:952", "u:953"]
+    for actor in actors:
+        ledger.hold(project, actor, task)
+    ledger.link("c:one", "u:950")
+    done = submit_many(ledger, [answer_of(project, actor, task) for actor in actors])
+    assert Counter(state for _, state, *_ in done) == {"counted": 4, "duplicate": 1}
+    assert invariants(ledger.connection) == []
+
+
+def test_of_a_network_in_one_batch_each_has_another_task(ledger):
+    project = ledger.project(tasks=5, n=5, counted_per_network=1)
+    actors = [f"c:{n}" for n in range(5)]
+    for actor in actors:
+        ledger.run(
+            "INSERT INTO position SELECT %(p)s, %(a)s, 'priority/' || epoch || '@10.0.0.1', '-infinity', 0, clock()"
+            " FROM project_ledger WHERE project_id = %(p)s",
+            p=project,
+            a=actor,
+        )
+    rows = ask_many(ledger, [{**ask_of(project, actor), "network": HOME} for actor in actors])
+    tasks = [task for _, _, tasks in rows for task in tasks]
+    assert sorted(tasks) == ledger.tasks(project)
+    assert invariants(ledger.connection) == []
+
+
+def test_batches_of_four_sessions_at_once_fill_every_task_exactly(ledger, dsn):
+    project = ledger.project(tasks=20, n=3)
+    actors = crowd(ledger, project, 24)
+    failures: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        session, chance = Ledger(dsn), random.Random(seed)
+        try:
+            while ledger_left(session, project) and not failures:
+                some = chance.sample(actors, chance.randint(4, 12))
+                done = ask_many(session, [ask_of(project, actor) for actor in some])
+                answers = [answer_of(project, some[nth], task) for nth, _, tasks in done for task in tasks]
+                try:
+                    submit_many(session, chance.sample(answers, len(answers)))
+                except errors.LockNotAvailable:
+                    continue
+        except BaseException as failure:
+            failures.append(failure)
+        finally:
+            session.close()
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [len(ledger.counted(task)) for task in ledger.tasks(project)] == [3] * 20
+    assert sorted(ledger.events(project)) == [("task_completed", task) for task in ledger.tasks(project)]
+    assert invariants(ledger.connection) == []
+
+
+def ledger_left(session: Ledger, project: int) -> bool:
+    """Whether a task is still to be done."""
+    return session.value("SELECT count(*) FROM task_ledger WHERE project_id = %(p)s AND NOT done", p=project) > 0
