@@ -300,9 +300,9 @@ def test_one_person_in_two_of_a_batch_has_one_answer(ledger):
     assert invariants(ledger.connection) == []
 
 
-def test_of_a_network_in_one_batch_each_has_another_task(ledger):
-    project = ledger.project(tasks=5, n=5, counted_per_network=1)
-    actors = [f"c:{n}" for n in range(5)]
+def test_of_a_network_in_batches_each_has_another_task(ledger):
+    project = ledger.project(tasks=6, n=5, counted_per_network=1)
+    actors = [f"c:{n}" for n in range(8)]
     for actor in actors:
         ledger.run(
             "INSERT INTO position SELECT %(p)s, %(a)s, 'priority/' || epoch || '@10.0.0.1', '-infinity', 0, clock()"
@@ -310,9 +310,21 @@ def test_of_a_network_in_one_batch_each_has_another_task(ledger):
             p=project,
             a=actor,
         )
-    rows = ask_many(ledger, [{**ask_of(project, actor), "network": HOME} for actor in actors])
-    tasks = [task for _, _, tasks in rows for task in tasks]
+    tasks = []
+    for batch in (actors[:4], actors[4:]):
+        rows = ask_many(ledger, [{**ask_of(project, actor), "network": HOME} for actor in batch])
+        tasks += [task for _, _, tasks in rows for task in tasks]
     assert sorted(tasks) == ledger.tasks(project)
+    assert invariants(ledger.connection) == []
+
+
+def test_nobody_passes_a_task_that_keeps_a_place(ledger):
+    project = ledger.project(tasks=4, n=2)
+    actors = crowd(ledger, project, 4)
+    task = ledger.tasks(project)[1]
+    ledger.hold(project, actors[2], task)
+    ledger.answer(project, actors[2], task)
+    assert handed(ledger, project, actors) == [0, 0, 2, 1], "the third has answered the second task"
     assert invariants(ledger.connection) == []
 
 
