@@ -168,7 +168,7 @@ MUTANTS = (
         "70_batches.sql",
         "         WHERE turn <= free),",
         "         ),",
-        "test_together",
+        "test_together no_more_count",
     ),
     Mutant(
         "in a batch a person answers once as each of their actors",

@@ -288,6 +288,16 @@ def test_two_batches_of_answers_to_one_task_complete_it_once(ledger, beside):
     assert invariants(ledger.connection) == []
 
 
+def test_of_a_batch_no_more_count_than_the_task_wants(ledger):
+    project = ledger.project(tasks=1, n=3, sched="depth_first_all")
+    actors, (task,) = [f"u:{940 + n}" for n in range(5)], ledger.tasks(project)
+    for actor in actors:
+        ledger.hold(project, actor, task)
+    done = submit_many(ledger, [answer_of(project, actor, task) for actor in actors])
+    assert [(nth, state) for nth, state, *_ in done] == [*((n, "counted") for n in range(3)), (3, "late"), (4, "late")]
+    assert invariants(ledger.connection) == []
+
+
 def test_one_person_in_two_of_a_batch_has_one_answer(ledger):
     project = ledger.project(tasks=1, n=9)
     (task,) = ledger.tasks(project)

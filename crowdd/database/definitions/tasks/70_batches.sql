@@ -143,25 +143,27 @@ END $$;
 -- Answers of a batch that are plain, in the order in which they are stored, as rows of submit_many. What is refused here, for whatever
 -- reason, submit does behind it.
 --
--- The first statement locks the tasks of all answers that may be plain, in the order of tasks. The second reads the facts, which hold from then on, and
--- writes; one row of a task is written once. Completions of tasks of projects without answer fields are a third.
+-- The first statement locks the tasks of all answers but those for which submit locks the project first, in the order of tasks. The second reads
+-- the facts, which hold from then on, and writes; the row of a task is written once. Completions of tasks of projects without answer fields are a
+-- third.
 CREATE FUNCTION submit_together(p_answers jsonb, p_now timestamptz, p_base bigint)
 RETURNS TABLE (nth bigint, project bigint, actor text, state text, run bigint, granted timestamptz, late_seconds double precision) LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE locked bigint[]; a record; f record; t task_ledger; o outcome; changed bigint;
 BEGIN
-    locked := ARRAY(
-        SELECT a.nth FROM (
-               SELECT * FROM ROWS FROM (jsonb_to_recordset(p_answers) AS (project bigint, actor text, task bigint, user_id bigint)) WITH ORDINALITY
+    locked := (
+        SELECT array_agg(a.nth) FILTER (WHERE a.plain) FROM (
+               SELECT a.*, p.plain FROM ROWS FROM (jsonb_to_recordset(p_answers) AS (project bigint, actor text, task bigint, user_id bigint)) WITH ORDINALITY
                       AS a (project, actor, task, user_id, nth)
-                WHERE (SELECT n_gold = 0 AND sched <> 'incremental' AND NOT (trial OR has_bars OR has_label) FROM project_ledger WHERE project_id = a.project)
-                  AND (a.user_id IS NULL OR (SELECT owners_ids @> ARRAY[a.user_id] FROM project WHERE id = a.project) IS NOT TRUE)
+                CROSS JOIN LATERAL (SELECT n_gold = 0 AND sched <> 'incremental' AND NOT (has_bars OR has_label) AS plain FROM project_ledger
+                                     WHERE project_id = a.project AND NOT trial OFFSET 0) p
+                WHERE (a.user_id IS NULL OR (SELECT owners_ids @> ARRAY[a.user_id] FROM project WHERE id = a.project) IS NOT TRUE)
                   AND ((SELECT true FROM lease x WHERE x.project_id = a.project AND x.actor = a.actor AND x.task_id = a.task) OR
                        (SELECT true FROM expired_lease x WHERE x.project_id = a.project AND x.actor = a.actor AND x.task_id = a.task))
                 ORDER BY task, nth OFFSET 0) a                          -- a nested loop, so that rows are locked in this order
          CROSS JOIN LATERAL (SELECT FROM task_ledger WHERE project_id = a.project AND task_id = a.task FOR UPDATE) t);
-    IF locked = '{}' THEN RETURN; END IF;
+    IF locked IS NULL THEN RETURN; END IF;
     changed := pg_current_xact_id()::text::bigint + p_base;
     WITH g AS MATERIALIZED (
         SELECT *, turn = free AS fills, CASE WHEN turn = free THEN (SELECT answer_fields IS NULL FROM project WHERE id = g.project) IS TRUE
@@ -241,8 +243,8 @@ END $$;
 
 -- Answers. Each has project, actor, task, user_id, ip, external, info, calibration, media_url, also and
 -- circumstances, as submit takes them;
--- nth is its place in the array. Processed in the order of tasks, in which all code locks their rows. With p_hurry the
--- function waits only briefly for a locked row, so that one slow answer does not delay the others.
+-- nth is its place in the array. Plain ones and then the others are processed in the order of tasks, in which all code locks their
+-- rows. With p_hurry the function waits only briefly for a locked row, so that one slow answer does not delay the others.
 CREATE FUNCTION submit_many(p_answers jsonb, p_hurry boolean, p_now timestamptz)
 RETURNS TABLE (nth bigint, project bigint, actor text, state text, run bigint, granted timestamptz, late_seconds double precision) LANGUAGE plpgsql AS $$
 DECLARE a record; s record; base bigint := change_base(); n int := jsonb_array_length(p_answers); done bigint[] := '{}';
