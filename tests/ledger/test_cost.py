@@ -162,4 +162,4 @@ def test_hot_functions_use_no_bitmap_scans(ledger: Ledger) -> None:
     without = (
         "SELECT array_agg(proname::text ORDER BY proname) FROM pg_proc WHERE 'enable_bitmapscan=off' = ANY (proconfig)"
     )
-    assert ledger.value(without) == ["lease_task", "next_tasks", "submit"]
+    assert ledger.value(without) == ["lease_task", "next_tasks", "submit", "submit_together", "take_together"]
