@@ -88,8 +88,8 @@ async def list_queue(db: Database, project_id: int, wanted: Wanted, maximum: int
             SELECT coalesce(array_position(%(reasons)s::text[], reason), 0) AS rank, coalesce(confidence, 0) AS confidence, task_id
               FROM result WHERE project_id = %(project)s AND id = %(after)s),
         found AS MATERIALIZED ({_special(wanted.special) if wanted.special else _queue(wanted.class_)})
-        SELECT r.id AS result_id, r.task_id, r.class::int AS class_, r.confidence::numeric::float8 AS confidence,
-               CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason,
+        SELECT r.id AS result_id, r.task_id, r.class::int AS class_, printed_confidence(r)::numeric::float8 AS confidence,
+               model_value(r)::numeric::float8 AS model, CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason,
                cardinality(r.task_run_ids) AS answers, ({_OPEN_OPINIONS}) AS opinions, ({_OPEN_COMMENTS}) AS comments,
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS info
           FROM found f JOIN result r ON r.project_id = %(project)s AND r.id = f.id
@@ -180,8 +180,8 @@ async def count_queue(db: Database, project_id: int) -> ReviewCounts:
 MAX_RUNS = 200
 
 _CASE = (
-    "SELECT r.id AS result_id, r.task_id, r.version, r.class::int AS class_, r.confidence::numeric::float8 AS confidence,"
-    " CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason, r.posterior::float8[] AS posterior,"
+    "SELECT r.id AS result_id, r.task_id, r.version, r.class::int AS class_, printed_confidence(r)::numeric::float8 AS confidence,"
+    " model_value(r)::numeric::float8 AS model, CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason, r.posterior::float8[] AS posterior,"
     " coalesce(r.log_likelihoods, b.log_likelihoods)::float8[] AS added, r.task_run_ids, to_jsonb(q.choices) AS choices, r.decided_by, a.name AS decided_name, r.decided_at"
     " FROM result r JOIN trust_model q ON q.project_id = r.project_id LEFT JOIN account a ON a.id = r.decided_by"
     " LEFT JOIN LATERAL (SELECT b.log_likelihoods FROM result b WHERE b.project_id = r.project_id AND b.task_id = r.task_id"

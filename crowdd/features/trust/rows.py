@@ -20,6 +20,7 @@ class ReviewedTask(TypedDict):
     task_id: int
     class_: int | None
     confidence: float | None
+    model: float | None
     agreement: float | None
     reason: str
     answers: int
@@ -49,6 +50,7 @@ class ReviewCase(TypedDict):
     version: int
     class_: int | None
     confidence: float | None
+    model: float | None
     agreement: float | None
     reason: str
     posterior: list[float] | None
@@ -162,6 +164,15 @@ class SampledResult(TypedDict):
     drawn: datetime
 
 
+class CheckedPair(TypedDict):
+    """How often (``n``) a choice was ``said`` where another one is the ``truth``, both numbers from 1; ``by``: see CheckedAgreement."""
+
+    by: str
+    truth: int
+    said: int
+    n: int
+
+
 MIN_MEASURED = 50
 """So many results with a known truth are needed to measure how often others are right."""
 
@@ -170,7 +181,8 @@ class Recalibration(TypedDict):
     """A curve through points, straight between them: of the model's ``values`` which ``shares`` are right.
 
     ``method`` is platt or isotonic. ``n`` results tell, ``right`` of them were right. ``loss`` is the mean -ln of what
-    it said of those left out, ``raw_loss`` that of the model's values. ``at``: since when it holds.
+    it said of those left out, ``raw_loss`` that of the model's values. ``at``: since when it holds. ``told``: up to
+    which result those who follow changes have been told; left out when they all have.
     """
 
     method: str
@@ -181,3 +193,4 @@ class Recalibration(TypedDict):
     loss: float
     raw_loss: float
     at: NotRequired[str]
+    told: NotRequired[int]

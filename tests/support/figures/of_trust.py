@@ -40,7 +40,7 @@ async def of_trust(site: Site) -> Compared:
     yield "cats: counts of the review", {name: review["counts"][name] for name in ("none", "full", "sure")}, {
         name: reasons[name] for name in ("none", "full", "sure")
     }  # fmt: skip
-    confidences = [row["confidence"] or 0 for row in review["tasks"] if row["reason"] == "full"]
+    confidences = [row["model"] or 0 for row in review["tasks"] if row["reason"] == "full"]
     yield "cats: order of the review", confidences, sorted(confidences)
     if await site.rows("SELECT FROM evidence WHERE project_id = %(id)s LIMIT 1", **values):
         return
