@@ -53,7 +53,7 @@ def write_findings(answers: str, findings: str, options: str) -> None:
 
 
 def analyse(path: Path, options: Values) -> Iterator[Values]:
-    """The lines of the findings. ``options``: those of ``Question``, method and parameters. Raises InvalidValueError."""
+    """The lines of the findings. ``options``: see ``AnalysisRunner``. Raises InvalidValueError."""
     method = METHODS[options["method"]]
     method.require()
     with path.open("rb") as file:
