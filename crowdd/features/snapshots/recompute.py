@@ -40,9 +40,7 @@ def main(folder):
     stated = json.loads((folder / "figures.json").read_text("utf-8"))
     weighed = [each for each in results if "prior" in (each["model"] or ())]
     off = max((np.abs(posterior(each["model"]) - each["model"]["posterior"]).max() for each in weighed), default=0)
-    for each in (
-        one for one in weighed if one["confidence"] is not None
-    ):  # how many results are right of which the model says this
+    for each in (one for one in weighed if one["confidence"] is not None):
         right = np.interp(max(each["model"]["posterior"]), *map(stated["recalibration"].get, ("values", "shares")))
         off = max(off, abs(right - each["confidence"]))
     last = [each for each in results if each["last_version"]]

@@ -88,11 +88,15 @@ class Reviewer(TypedDict):
 
 
 class ReplayedRun(TypedDict):
-    """An answer of one of the tasks that are replayed. ``class_`` is from 1; ``network`` is None for people with an account."""
+    """An answer of one of the tasks that are replayed. ``class_`` is from 1; ``network`` is None for people with an account.
+
+    ``truth``: the class that an expert said of the task, if its result was drawn at random.
+    """
 
     task_id: int
     result_class: int | None
     expert: bool
+    truth: int | None
     actor: str
     class_: int
     network: str | None
@@ -102,7 +106,7 @@ class ReplayedRun(TypedDict):
 
 class TrustFigures(TypedDict):
     """How the tasks of a project stopped: ``tasks`` with answers that fit, by reason. ``min_answers`` is None while redundancy
-    is not adaptive. ``saved``: answers that they did not need. ``answers`` and ``completed`` are those of the project, ``mean_answers`` of the
+    is not adaptive. ``below_maximum``: how many answers less than their maximum they have. ``answers`` and ``completed`` are those of the project, ``mean_answers`` of the
     newest 20,000 results.
     """
 
@@ -112,7 +116,7 @@ class TrustFigures(TypedDict):
     guarded: bool
     accuracy: float
     tasks: int
-    saved: int
+    below_maximum: int
     sure: int
     full: int
     none: int

@@ -118,7 +118,7 @@ async def test_an_analysis_says_how_far_volunteers_agree_and_what_is_right(serve
     first, second, *_ = [row["task_id"] for row in ledger.rows("SELECT task_id FROM task_ledger ORDER BY task_id")]
     ledger.run(
         "INSERT INTO gold_task (project_id, task_id, number, answer, since)"
-        " SELECT project_id, task_id, 1, '[\"lynx\", \"owl\"]', clock() FROM task_ledger WHERE task_id = %(t)s",
+        ' SELECT project_id, task_id, 1, \'["lynx", "owl"]\', clock() FROM task_ledger WHERE task_id = %(t)s',
         t=second,
     )
     ledger.run(

@@ -204,7 +204,7 @@ async def test_from_fifty_decisions_on_confidence_is_measured_and_decides_when_t
         printed += json.loads(files["json"]) + parquet.read_table(io.BytesIO(files["parquet"])).to_pylist()
         head, *cells = openpyxl.load_workbook(io.BytesIO(files["xlsx"])).worksheets[0].iter_rows(values_only=True)
         printed += [dict(zip(head, row, strict=True)) for row in cells]
-    printed += (await made.owner.page(f"{made.at}/results")).json()["tasks"][-1:]
+    printed += (await made.owner.page(f"{made.at}/results")).json()["rows"]
     printed += (await made.owner.page(f"{made.at}/tasks/{made.tasks[50]}")).json()["fields"]
     printed += (await made.owner.page(f"{made.at}/review?which=sure")).json()["tasks"]
     for one in printed:

@@ -1979,7 +1979,15 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
 def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/adaptive.html", frame(ILSE, f"{at}adaptive") | owner | {"title": "Adaptive redundancy"}
     figures = {"min_answers": 2, "confidence": 0.95, "choices": ["fox", "marten"], "guarded": True, "accuracy": 0.81}
-    figures |= {"tasks": 900, "saved": 4120, "sure": 700, "full": 190, "none": 10, "expert": 12, "answers": 6200}
+    figures |= {
+        "tasks": 900,
+        "below_maximum": 4120,
+        "sure": 700,
+        "full": 190,
+        "none": 10,
+        "expert": 12,
+        "answers": 6200,
+    }
     figures |= {"completed": 900, "mean_answers": 3.21, "gold_seen": 40.0}
     steps = calibration([(0.6, False), (0.85, True), (0.96, True), (0.99, True), (0.99, False)])
     form = FORM | {"on": True, "completed": False, "min_answers": 2, "confidence": "95", "max_answers": 11}
@@ -1990,7 +1998,8 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
         "tasks": 900,
         "given": 6200,
         "asked": 3844,
-        "saved": 0.38,
+        "fewer": 0.38,
+        "fixed": None,
     }
     replay |= {"early": 700, "short": 3, "same": 880, "compared": 900, "right": 11, "checked": 12, "chosen": True}
     keys |= {
@@ -2015,11 +2024,19 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "effect", keys | {"checked": nobody, "effect": effect})
     nothing = dict.fromkeys(effect, 0)
     yield Case(page, "no effect", keys | {"checked": nobody, "effect": nothing})
-    others = [replay, replay | {"chosen": False, "confidence": 0.98, "compared": 0, "tasks": 0, "checked": 0}]
-    yield Case(page, "replayed", keys | {"checked": nobody, "replays": others})
+    other = replay | {"chosen": False, "confidence": 0.98, "compared": 0, "tasks": 0, "checked": 0}
+    fixed = {"tasks": 200, "accuracy": 0.96, "needed": 5.25, "saved": 0.31, "low": 0.18, "high": 0.44}
+    for name, against in {
+        "replayed": None,
+        "against a fixed number": fixed,
+        "without an interval": fixed | {"low": None, "high": None},
+        "nothing as accurate": fixed | {"needed": None, "saved": None, "low": None, "high": None},
+    }.items():
+        others = [replay | {"fixed": against}, other | {"fixed": against}]
+        yield Case(page, name, keys | {"checked": nobody, "replays": others})
     wrong = {name: ["Enter a number."] for name in ("min_answers", "confidence", "max_answers")}
     yield Case(page, "wrong", keys | {"checked": nobody, "form": form | {"errors": wrong}})
-    empty = figures | {"saved": 0, "answers": 0, "mean_answers": None, "guarded": False}
+    empty = figures | {"below_maximum": 0, "answers": 0, "mean_answers": None, "guarded": False}
     yield Case(page, "empty", keys | {"checked": nobody, "figures": empty})
     yield Case(page, "no label", keys | {"checked": None, "figures": None, "on": False})
 
