@@ -242,15 +242,15 @@ def _between(values: Reals) -> tuple[float, float] | tuple[None, None]:
 
 
 def _classes(of: Patterns, drawn: Reals, values: Sequence[Json]) -> list[ClassAgreement]:
-    found = of_classes(of, of.tasks)
+    shares = of_classes(of, of.tasks)
     again = np.array([of_classes(of, tasks) for tasks in drawn])
     totals = np.where(of.sizes > 1, of.tasks, 0) @ of.counts
-    said = []
+    rows = []
     for nth, value in enumerate(values):
         low, high = _between(again[:, nth])
-        share = None if np.isnan(found[nth]) else float(found[nth])
-        said.append(ClassAgreement(value=value, answers=int(totals[nth]), agreement=share, low=low, high=high))
-    return said
+        share = None if np.isnan(shares[nth]) else float(shares[nth])
+        rows.append(ClassAgreement(value=value, answers=int(totals[nth]), agreement=share, low=low, high=high))
+    return rows
 
 
 def _pairs(answers: Answers, actors: Sequence[str]) -> list[PairAgreement]:

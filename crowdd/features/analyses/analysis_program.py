@@ -61,12 +61,12 @@ def analyse(path: Path, options: Values) -> Iterator[Values]:
     begun = time.process_time()
     answers = as_arrays(numbered)
     estimate = _METHODS[method.name](answers, options["parameters"])
-    found = None
+    figures = None
     if method.name == agreement.NAME:
         scale = Scale(numbered.choices, options["unordered"], int(numbered.hash[:8], 16))
-        found = agreement.figures(answers, numbered.tasks, numbered.actors, numbered.classes, scale)
+        figures = agreement.figures(answers, numbered.tasks, numbered.actors, numbered.classes, scale)
     seconds = time.process_time() - begun
-    yield _summary(method, numbered, estimate, seconds) | {"agreement": found}
+    yield _summary(method, numbered, estimate, seconds) | {"agreement": figures}
     yield from _tasks(numbered, estimate)
     yield from _volunteers(numbered, answers, estimate)
 

@@ -227,8 +227,8 @@ class _Run:
                 break
             await self._runner.statement(partial(self._store_chunk, choices, chunk))
         summary["n_unfit"] += self._n_unfit
-        if (found := summary.pop("agreement")) is not None:
-            await self._runner.statement(partial(self._store_agreement, found))
+        if (figures := summary.pop("agreement")) is not None:
+            await self._runner.statement(partial(self._store_agreement, figures))
         text = orjson.dumps(summary).decode()
         key = (self._analysis["project_id"], self._analysis["id"])
         await self._runner.statement(lambda tx: statements.finish_analysis(tx, *key, text, self._n_different))

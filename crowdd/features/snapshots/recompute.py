@@ -51,8 +51,8 @@ def main(folder):
     accuracy = [sum(drawn) / len(drawn), *wilson(sum(drawn), len(drawn))] if drawn else None
     print(f"{len(weighed)} posteriors, at most {off:.1e} off. Alpha: {agreement}.")
     print(f"Accuracy: {accuracy}, n = {len(drawn)}.")
-    said = map(((stated["alpha"] or {}) | (stated["accuracy"] or {})).get, ("value", "share", "low", "high"), [0] * 4)
-    differ = np.abs(np.array([agreement or 0, *(accuracy or [0, 0, 0])]) - [*said]).max()
+    theirs = map(((stated["alpha"] or {}) | (stated["accuracy"] or {})).get, ("value", "share", "low", "high"), [0] * 4)
+    differ = np.abs(np.array([agreement or 0, *(accuracy or [0, 0, 0])]) - [*theirs]).max()
     return bool(off > 1e-9 or differ > 1e-9)
 
 

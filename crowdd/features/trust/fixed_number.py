@@ -60,8 +60,8 @@ def judged(weighing: Weighing, answers: Sequence[Given], truth: int, asked: int,
 
 
 def _right(sizes: dict[int, float], truth: int) -> float:
-    most = max(sizes.values())
-    best = [label for label, size in sizes.items() if size >= most - 1e-9]
+    largest = max(sizes.values())
+    best = [label for label, size in sizes.items() if size >= largest - 1e-9]
     return 1 / len(best) if truth in best else 0.0
 
 

@@ -62,7 +62,7 @@ def share_of(right: int, n: int) -> CheckedShare:
 def checked_by(by: str, pairs: Counter[tuple[int, int]], choices: Sequence[Json]) -> CheckedAgreement:
     """What is right (first) against what was said (second), each the number of a choice from 1."""
     numbers = range(1, len(choices) + 1)
-    confusion = [[pairs[truth, said] for said in numbers] for truth in numbers]
+    confusion = [[pairs[truth, class_] for class_ in numbers] for truth in numbers]
     right = [confusion[nth][nth] for nth in range(len(choices))]
     return CheckedAgreement(
         by=by,

@@ -37,14 +37,14 @@ def figures(units: list[list[int]], choices: list[Any], unordered: tuple[Any, ..
 
 
 def test_published_values_come_out():
-    found = figures(UNITS, [1, 2, 3, 4, 5])
-    values = {one["name"]: one["value"] for one in found["measures"]}
+    outcome = figures(UNITS, [1, 2, 3, 4, 5])
+    values = {one["name"]: one["value"] for one in outcome["measures"]}
     assert {name: round(value, 3) for name, value in values.items() if name.startswith("alpha")} == {
         "alpha_nominal": 0.743, "alpha_ordinal": 0.815, "alpha_interval": 0.849, "alpha_ratio": 0.797,
     }  # fmt: skip
     assert (values["gwet_ac1"], values["fleiss_kappa"]) == pytest.approx((0.77544, 0.76117), abs=1e-5)
-    assert {(one["tasks"], one["answers"]) for one in found["measures"]} == {(11, 40)}
-    for one in found["measures"]:
+    assert {(one["tasks"], one["answers"]) for one in outcome["measures"]} == {(11, 40)}
+    for one in outcome["measures"]:
         assert one["low"] < one["value"] < one["high"] <= 1, one
 
 
@@ -74,15 +74,15 @@ def test_weights_for_ranks_are_those_of_gwet_and_choices_that_nobody_says_count(
 
 def test_classes_pairs_and_difficult_tasks_say_on_what_they_rest():
     units = [[1, 1, 1], [1, 1, 2], [2, 2, 2], [1, 2, 1], [2, 2, 1], [1]]
-    found = figures(units, ["fox", "owl"])
-    fox, owl = found["classes"]
+    outcome = figures(units, ["fox", "owl"])
+    fox, owl = outcome["classes"]
     assert (fox["value"], fox["answers"], owl["answers"]) == ("fox", 8, 7)
     assert fox["agreement"] == pytest.approx((6 + 2 + 2) / (6 + 4 + 4 + 2)), "of pairs with a fox, those with two"
     assert owl["low"] < owl["agreement"] < owl["high"]
-    first = next(one for one in found["pairs"] if one["volunteers"] == ["u:0", "u:1"])
+    first = next(one for one in outcome["pairs"] if one["volunteers"] == ["u:0", "u:1"])
     assert (first["tasks"], first["same"]) == (5, 4) and first["low"] < 0.8 < first["high"]
-    assert [one["task_id"] for one in found["difficult"]] == [101, 103, 104]
-    assert found["difficult"][0] == {"task_id": 101, "answers": 3, "difficulty": pytest.approx(2 / 3)}
+    assert [one["task_id"] for one in outcome["difficult"]] == [101, 103, 104]
+    assert outcome["difficult"][0] == {"task_id": 101, "answers": 3, "difficulty": pytest.approx(2 / 3)}
 
 
 def test_nothing_to_compare_is_no_figure():
@@ -98,8 +98,8 @@ def test_intervals_hold_the_true_value_nearly_as_often_as_they_say():
 
     def crowd(n: int) -> Patterns:
         truth = rng.integers(0, 3, n)
-        said = np.where(rng.random((n, 4)) < 0.75, truth[:, None], rng.integers(0, 3, (n, 4)))
-        return Patterns.of(np.stack([(said == c).sum(axis=1) for c in range(3)], axis=1).astype(float))
+        labels = np.where(rng.random((n, 4)) < 0.75, truth[:, None], rng.integers(0, 3, (n, 4)))
+        return Patterns.of(np.stack([(labels == c).sum(axis=1) for c in range(3)], axis=1).astype(float))
 
     whole = crowd(200_000)
     true = agreement.alpha(whole.coincidences(whole.tasks), agreement.nominal)

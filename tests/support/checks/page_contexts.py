@@ -728,10 +728,10 @@ AGREEMENT: AgreementFigures = {
     "tasks": 4119,
     "answers": 41_000,
     "measures": [
-        {"name": "alpha_nominal", "value": 0.82, "low": 0.79, "high": 0.85, "tasks": 4119, "answers": 41_000},
-        {"name": "alpha_ordinal", "value": -0.1, "low": -0.21, "high": 0.02, "tasks": 30, "answers": 61},
-        {"name": "gwet_ac2", "value": 0.9, "low": None, "high": None, "tasks": 30, "answers": 61},
-        {"name": "fleiss_kappa", "value": None, "low": None, "high": None, "tasks": 4119, "answers": 41_000},
+        {"name": Word("alpha_nominal"), "value": 0.82, "low": 0.79, "high": 0.85, "tasks": 4119, "answers": 41_000},
+        {"name": Word("alpha_ordinal"), "value": -0.1, "low": -0.21, "high": 0.02, "tasks": 30, "answers": 61},
+        {"name": Word("gwet_ac2"), "value": 0.9, "low": None, "high": None, "tasks": 30, "answers": 61},
+        {"name": Word("fleiss_kappa"), "value": None, "low": None, "high": None, "tasks": 4119, "answers": 41_000},
     ],
     "classes": [
         {"value": "<b>fox</b>", "answers": 30_000, "agreement": 0.91, "low": 0.9, "high": 0.92},
@@ -741,7 +741,7 @@ AGREEMENT: AgreementFigures = {
     "difficult": [{"task_id": 12, "answers": 4, "difficulty": 0.83}],
     "checked": [
         {
-            "by": by,
+            "by": Word(by),
             "accuracy": _SHARE,
             "classes": [
                 {"value": "<b>fox</b>", "precision": _SHARE, "recall": _SHARE},
