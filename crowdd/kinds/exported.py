@@ -39,7 +39,9 @@ CONSENSUS = _read_only(
     _computed("answers", Integer(), "Number of answers that could be compared."),
     _computed("agreement", Number(), "How much two of the answers are alike, on average, from 0 to 1."),
     _computed(
-        "confidence", Number(), "How far the answers support the value, from 0 to 1; null where the model says it."
+        "confidence",
+        Number(),
+        "How far the answers support the value, from 0 to 1; null of what the model says, until it is measured.",
     ),
     _computed("model", Number(), "How probable the model of the volunteers says the value is. Nobody has measured it."),
     _computed("reason", Text(), "Why the task was complete; null without a label."),

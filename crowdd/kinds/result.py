@@ -58,7 +58,17 @@ RESULT = Kind(
         Field(
             "confidence",
             Number(),
-            "What the model says of the choice of the first answer field, or the share of the answers with its value.",
+            "How many of the results of which the model says as much are right, by a random sample; null until that is"
+            " measured. Without a label, the share of the answers with the value of the first answer field.",
+            read=EVERYONE,
+            write=Write.COMPUTED,
+            null=True,
+            search=False,
+        ),
+        Field(
+            "model",
+            Number(),
+            "How probable the model of the volunteers says the choice of the first answer field is; not measured.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

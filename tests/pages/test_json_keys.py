@@ -20,7 +20,7 @@ PRIVATE = {
     "confirmation_email_sent", "flags", "category", "catalog_api", "google_user_id", "github_user_id",
     "orcid_user_id", "api_key", "passwd_hash",
 }  # fmt: skip
-RESULTS = {"n_results", "summary", "fields", "alpha", "charts", "rows", "next"}
+RESULTS = {"n_results", "summary", "fields", "alpha", "charts", "agreement_figures", "rows", "next"}
 PROJECT_PAGE = {
     "last_activity", "n_completed_tasks", "n_task_runs", "n_tasks", "n_volunteers", "overall_progress", "owner",
     "pro_features", "project", "template", "title",

@@ -30,7 +30,7 @@ def of_kind(kind: Kind) -> set[str]:
     [
         (PROJECT, ProjectRow, set()),
         (TASK_RUN, TaskRunRow, set()),
-        (RESULT, ResultRow, {"info", "consensus", "reason", "confidence", "posterior"}),
+        (RESULT, ResultRow, {"info", "consensus", "reason", "confidence", "model", "posterior"}),
         (CATEGORY, CategoryRow, set()),
         (USER, PersonRow, set()),
     ],

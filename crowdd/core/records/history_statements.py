@@ -43,7 +43,8 @@ _COLUMNS = {
     " WHERE w.project_id = r.project_id AND w.actor = r.actor), v.\"row\"->>'volunteer') AS volunteer, r.info, r.created, r.finish_time,"
     " CASE WHEN r.gold THEN 1 ELSE r.calibration END AS calibration, r.timeout, r.media_url, r.circumstances",
     "result": "r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version, consensus_of_result(r.project_id, r.last_version,"
-    " ROW(CASE WHEN v.\"row\"->>'null_consensus' = 'true' THEN 'null' ELSE r.consensus END, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus, r.reason, r.confidence,"
+    " ROW(CASE WHEN v.\"row\"->>'null_consensus' = 'true' THEN 'null' ELSE r.consensus END, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further,"
+    " printed_as_json(r, %(at)s)) AS consensus, r.reason, printed_confidence(r, %(at)s) AS confidence, model_value(r) AS model,"
     " CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info",
 }
 _BESIDE = {

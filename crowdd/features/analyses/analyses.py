@@ -12,10 +12,12 @@ import attrs
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.core.text.words import csv_cell
 from crowdd.database.access import Database, Transactions
-from crowdd.features.analyses import statements
+from crowdd.features.analyses import agreement, statements
 from crowdd.features.analyses.methods import METHODS, Method, suggested
 from crowdd.features.analyses.rows import AnalysisRow, TaskEstimate, VolunteerEstimate
 from crowdd.features.analyses.runner import AnalysisRunner, question_of
+from crowdd.features.results import agreement_statements
+from crowdd.features.results.rows import AgreementFigures
 from crowdd.features.tasks.changes import Changes, Effect
 from crowdd.features.trust import review_statements
 from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError
@@ -51,7 +53,7 @@ class TaskFinding(TypedDict):
     task_id: int
     decided: bool
     value: Json
-    confidence: float
+    model: float
     probabilities: list[float]
     different: bool
     consensus: Json
@@ -134,9 +136,15 @@ class Analyses:
         row = await self.get(who, project_id, analysis_id)
         if row["state"] != "done":
             raise ConflictError(_("The analysis is not done yet."))
+        if row["method"] == agreement.NAME:
+            raise InvalidValueError(_("This analysis measures agreement. Use another method for results."))
         if not await review_statements.list_choices(self._db, project_id):
             raise InvalidValueError(_("Only results of a label can be replaced. Declare the answer field first."))
         return await self._changes.apply_analysis(who, project_id, analysis_id, dry_run)
+
+    async def agreement(self, row: AnalysisRow) -> AgreementFigures | None:
+        """How far volunteers agree, by an analysis of that; None by others."""
+        return await agreement_statements.find_figures(self._db, row["project_id"], row["id"])
 
     async def tasks(self, row: AnalysisRow, place: Keyset, *, different: bool = False) -> KeysetPage[TaskFinding]:
         """A page of the tasks of an analysis by their ids. ``different``: only those whose result was another one."""
@@ -162,7 +170,7 @@ def _finding(row: AnalysisRow, task: TaskEstimate) -> TaskFinding:
         task_id=task["task_id"],
         decided=number is not None,
         value=None if number is None or number > len(choices) else choices[number - 1],
-        confidence=max(task["posterior"], default=0.0),
+        model=max(task["posterior"], default=0.0),
         probabilities=task["posterior"],
         different=task["different"],
         consensus=task["consensus"],
@@ -177,7 +185,7 @@ _VOLUNTEERS: Final = ("volunteer", "answers", "accuracy", "skill")
 async def list_task_lines(analyses: Analyses, row: AnalysisRow) -> AsyncGenerator[bytes, None]:
     """A line for each task: its most probable choice, how probable, and the probability of each choice."""
     choices = row["choices"] or []
-    yield _line(["task_id", "value", "confidence", *(f"probability_{_name(one)}" for one in choices), "consensus"])
+    yield _line(["task_id", "value", "model", *(f"probability_{_name(one)}" for one in choices), "consensus"])
     place = Keyset(_AT_ONCE, descending=False)
     while True:
         page = await analyses.tasks(row, place)
@@ -205,7 +213,7 @@ def _cells(task: TaskFinding) -> list[str]:
     return [
         str(task["task_id"]),
         value,
-        *map(csv_cell, [task["confidence"], *task["probabilities"], task["consensus"]]),
+        *map(csv_cell, [task["model"], *task["probabilities"], task["consensus"]]),
     ]
 
 

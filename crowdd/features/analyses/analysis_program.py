@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from crowdd.features.analyses import methods
+from crowdd.features.analyses import agreement, methods
+from crowdd.features.analyses.agreement import Scale
 from crowdd.features.analyses.methods import METHODS, Answers, Estimate, Method, accuracies, winners
 from crowdd.features.analyses.numbering import Numbered, number
 from crowdd.kernel.concurrency.isolated import Limits
@@ -32,6 +33,7 @@ LIMITS: Final = Limits(memory=4_000_000_000, cpu_seconds=1800, file_bytes=4_000_
 CHUNK: Final = 1000  # tasks or volunteers of one line
 _DIGITS: Final = 6
 _METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]] = {
+    "agreement": methods.estimate_majority,
     "dawid_skene": methods.estimate_dawid_skene,
     "glad": methods.estimate_glad,
     "mace": methods.estimate_mace,
@@ -51,7 +53,7 @@ def write_findings(answers: str, findings: str, options: str) -> None:
 
 
 def analyse(path: Path, options: Values) -> Iterator[Values]:
-    """The lines of the findings. ``options``: method, parameters, choices and nulls. Raises InvalidValueError."""
+    """The lines of the findings. ``options``: see ``AnalysisRunner``. Raises InvalidValueError."""
     method = METHODS[options["method"]]
     method.require()
     with path.open("rb") as file:
@@ -59,8 +61,12 @@ def analyse(path: Path, options: Values) -> Iterator[Values]:
     begun = time.process_time()
     answers = as_arrays(numbered)
     estimate = _METHODS[method.name](answers, options["parameters"])
+    figures = None
+    if method.name == agreement.NAME:
+        scale = Scale(numbered.choices, options["unordered"], int(numbered.hash[:8], 16))
+        figures = agreement.figures(answers, numbered.tasks, numbered.actors, numbered.classes, scale)
     seconds = time.process_time() - begun
-    yield _summary(method, numbered, estimate, seconds)
+    yield _summary(method, numbered, estimate, seconds) | {"agreement": figures}
     yield from _tasks(numbered, estimate)
     yield from _volunteers(numbered, answers, estimate)
 

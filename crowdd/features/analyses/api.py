@@ -62,7 +62,7 @@ _TASK = closed_object(
     task_id=_COUNT,
     decided={"type": "boolean", "description": "false if several choices are equally probable."},
     value={"description": "The most probable choice; null if decided is false."},
-    confidence={**_SHARE, "description": "Probability of the most probable choice."},
+    model={**_SHARE, "description": "Probability of the most probable choice, as the method says."},
     probabilities={**array_of({"type": "number"}), "description": "Of each of the choices of the analysis."},
     different={"type": "boolean", "description": "Whether the result said something else when the analysis was done."},
     consensus={"description": "What the result of the task says now; null without one."},
@@ -142,6 +142,14 @@ _TASKS = _operation(
         empty=True,
     ),
 )
+_AGREEMENT = _operation(
+    "read_agreement_figures",
+    "How far volunteers agree",
+    "Of an analysis with the method agreement: coefficients with intervals, by choice, by pair of volunteers, by task,"
+    " and against what is known to be right. null for other methods. Pairs are personal data.",
+    _or_null({"type": "object"}, "Figures, each with what it rests on."),
+    *_NAMED,
+)
 _VOLUNTEERS = _operation(
     "list_analysis_volunteers",
     "List the volunteers of an analysis",
@@ -166,6 +174,7 @@ class AnalysesApi:
         yield Route("DELETE", _ONE, self.delete, endpoint="analysis", operation=_DELETE)
         yield post(f"{_ONE}/apply", self.apply, endpoint="analysis", operation=_APPLY)
         yield get(f"{_ONE}/tasks", self.tasks, endpoint="analysis", operation=_TASKS)
+        yield get(f"{_ONE}/agreement", self.agreement, endpoint="analysis", operation=_AGREEMENT)
         yield get(f"{_ONE}/volunteers", self.volunteers, endpoint="analysis", operation=_VOLUNTEERS)
 
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
@@ -194,6 +203,10 @@ class AnalysesApi:
         different = queries.parse_flag(incoming.query.get("different", ""), "different")
         row = await self._analyses.get(incoming.who, checked_id(object_id), checked_id(analysis_id))
         return JsonResponse((await self._analyses.tasks(row, place, different=different)).rows)
+
+    async def agreement(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
+        row = await self._analyses.get(incoming.who, checked_id(object_id), checked_id(analysis_id))
+        return JsonResponse(await self._analyses.agreement(row))
 
     async def volunteers(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
         place = Keyset(_limit(incoming), "accuracy", descending=False, after=_code(incoming))

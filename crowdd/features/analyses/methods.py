@@ -1,5 +1,6 @@
 """The methods of analysis (majority, one coin, Dawid-Skene, GLAD, MACE): what each needs, and which suits a project.
 
+* Agreement: as majority, with how far volunteers agree (``agreement``).
 * Majority: every answer has the same weight. The probability of a class is its share of the answers.
 * One coin (Zhang et al. 2016): each volunteer has one accuracy, and errs in favour of every other class equally often.
   The accuracy has a Beta distribution before any answer is seen, so that few answers say little.
@@ -271,6 +272,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
             {"rounds": 100, "tolerance": 1e-5},
         ),
         Method("majority", _("Majority")),
+        Method("agreement", _("Agreement")),
         Method(
             "mace",
             _("MACE"),

@@ -14,6 +14,8 @@ from crowdd.features.analyses.methods import EXTRA, Method
 from crowdd.features.analyses.rows import AnalysisRow, VolunteerEstimate
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import ProjectContext, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.features.results.agreement_chart import AgreementChart, chart
+from crowdd.features.results.rows import AgreementFigures
 from crowdd.features.tasks.changes import Effect
 from crowdd.http import queries
 from crowdd.http.auth.csrf import Csrf
@@ -44,13 +46,17 @@ class AnalysesPublic(ProjectPublic):
 
 
 class AnalysisPublic(ProjectPublic):
-    """``tasks`` are those whose result said something else, or ``all`` tasks; none until the analysis is done."""
+    """``tasks`` are those whose result said something else, or ``all`` tasks; none until the analysis is done.
+
+    ``figures``: how far volunteers agree, by an analysis of that.
+    """
 
     analysis: Values
     tasks: list[TaskFinding]
     all: bool
     next: int | None
     csrf: str
+    figures: AgreementFigures | None
 
 
 class AnalysisVolunteersPublic(ProjectPublic):
@@ -64,6 +70,12 @@ class WithRows(ProjectPrivate):
 
     table: Table
     page_links: PageLinks
+
+
+class WithFigures(WithRows):
+    """The drawing of the figures of agreement."""
+
+    chart: AgreementChart | None
 
 
 class AnalysisPages:
@@ -119,6 +131,7 @@ class AnalysisPages:
         every = queries.parse_flag(incoming.query.get("all", ""), "all")
         place = _TASKS.place(incoming)
         part = await self._analyses.tasks(analysis, place, different=not every)
+        figures = await self._analyses.agreement(analysis)
         public = AnalysisPublic(
             **context.public,
             analysis=outward_rows([analysis])[0],
@@ -126,9 +139,11 @@ class AnalysisPages:
             all=every,
             next=part.rows[-1]["task_id"] if part.next else None,
             csrf=self._csrf.token(incoming),
+            figures=figures,
         )
         drawn = _TASKS.drawn(place, {"all": "1" if every else ""}, part, lambda one: int(one["task_id"]))
-        return Page("project/analysis.html", public, WithRows(**context.private, **drawn))
+        private = WithFigures(**context.private, **drawn, chart=chart(figures["measures"]) if figures else None)
+        return Page("project/analysis.html", public, private)
 
     async def volunteers(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
         """The volunteers of an analysis, the least accurate first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +20,10 @@ from crowdd.database.access import Database, Transactions
 from crowdd.features.analyses import process, statements
 from crowdd.features.analyses.methods import METHODS
 from crowdd.features.analyses.rows import AnalysisRow
+from crowdd.features.results import agreement_statements
+from crowdd.features.results.rows import AgreementFigures
+from crowdd.features.trust import review_statements, sample_statements
+from crowdd.features.trust.sampling import checked_by
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency.isolated import LimitError, RunningProgram
 from crowdd.kernel.concurrency.throttling import Turns
@@ -38,12 +43,13 @@ T = TypeVar("T")
 class Question:
     """``path`` leads to the value in an answer. ``choices``: None if any value is one, numbered as they appear.
 
-    ``nulls``: whether null is a value like any other.
+    ``nulls``: whether null is a value like any other. ``unordered``: choices that say "can't tell".
     """
 
     path: tuple[str, ...]
     choices: tuple[Choice, ...] | None
     nulls: bool
+    unordered: tuple[Choice, ...] = ()
 
 
 def question_of(info: Values) -> Question:
@@ -59,7 +65,7 @@ def question_of(info: Values) -> Question:
     if first.type != "label":
         words = _("Analyses need a label as the first answer field (“%(name)s” is of type %(type)s).", **_shown(first))
         raise InvalidValueError(words)
-    return Question(first.path, _choices(first), nulls=True)
+    return Question(first.path, _choices(first), nulls=True, unordered=first.unsure)
 
 
 def _shown(field: AnswerField) -> dict[str, str]:
@@ -196,6 +202,7 @@ class _Run:
             "parameters": self._analysis["parameters"],
             "choices": question.choices,
             "nulls": question.nulls,
+            "unordered": question.unordered,
         }
         begun = self._runner.now()
 
@@ -220,9 +227,34 @@ class _Run:
                 break
             await self._runner.statement(partial(self._store_chunk, choices, chunk))
         summary["n_unfit"] += self._n_unfit
+        if (figures := summary.pop("agreement")) is not None:
+            await self._runner.statement(partial(self._store_agreement, figures))
         text = orjson.dumps(summary).decode()
         key = (self._analysis["project_id"], self._analysis["id"])
         await self._runner.statement(lambda tx: statements.finish_analysis(tx, *key, text, self._n_different))
+
+    async def _store_agreement(self, found: Values, tx: Database) -> None:
+        """With what is right of what can be checked, and volunteers by their codes."""
+        project_id = self._analysis["project_id"]
+        actors = sorted({actor for pair in found["pairs"] for actor in pair["volunteers"]})
+        codes = await statements.list_volunteer_codes(tx, project_id, actors)
+        choices = await review_statements.list_choices(tx, project_id)
+        pairs: dict[str, Counter[tuple[int, int]]] = {}
+        for each in await sample_statements.count_checked(tx, project_id):
+            pairs.setdefault(each["by"], Counter())[each["truth"], each["said"]] = each["n"]
+        figures = AgreementFigures(
+            analysis_id=self._analysis["id"],
+            at=None,
+            tasks=found["tasks"],
+            answers=found["answers"],
+            measures=found["measures"],
+            classes=found["classes"],
+            pairs=[each | {"volunteers": [codes[actor] for actor in each["volunteers"]]} for each in found["pairs"]],
+            difficult=found["difficult"],
+            checked=[checked_by(by, pairs[by], choices) for by in ("sample", "gold", "experts") if by in pairs],
+        )
+        if not await agreement_statements.insert_figures(tx, project_id, figures):
+            raise StoppedError("cancelled")  # it was deleted
 
     async def _store_chunk(self, choices: str, chunk: Values, tx: Database) -> None:
         key = (self._analysis["project_id"], self._analysis["id"])

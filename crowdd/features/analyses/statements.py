@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from crowdd.core.records import statements as record_statements
 from crowdd.core.records.statements import Keyset, KeysetPage
@@ -200,6 +200,15 @@ async def insert_volunteer_outcomes(tx: Database, project_id: int, analysis_id: 
         {"project": project_id, "analysis": analysis_id, "items": items},
     )
     return bool(row["kept"])
+
+
+async def list_volunteer_codes(tx: Database, project_id: int, actors: Sequence[str]) -> dict[str, str]:
+    """The codes of volunteers, by actor."""
+    rows = await tx.fetch(
+        "SELECT a AS actor, volunteer_word(%(project)s, a) AS code FROM unnest(%(actors)s::text[]) a",
+        {"project": project_id, "actors": list(actors)},
+    )
+    return {row["actor"]: row["code"] for row in rows}
 
 
 async def delete_outcomes(db: Database, project_id: int, analysis_id: int) -> None:

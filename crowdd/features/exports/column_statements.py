@@ -188,7 +188,7 @@ def said(fields: Sequence[AnswerField], nth: int, of: str) -> Column:
     name = fields[nth].name
     shown = MODEL if of == "confidence" and nth == 0 and is_modelled(fields) else of
     title = f"consensus_{name}" if of == "value" else f"consensus_{name}_{shown}"
-    return Column(title, _SAID_TYPES[of], f"(i.said->{literal(name)}->'{of}')", True)
+    return Column(title, _SAID_TYPES[of], f"(i.said->{literal(name)}->'{shown}')", True)
 
 
 @attrs.frozen
@@ -200,7 +200,7 @@ class ExportedAnalysis:
 
 
 _DECIDED = (
-    "SELECT cardinality(r.task_run_ids) AS n_counted, measured_of(r.project_id, r.reason, r.confidence) AS measured, r.posterior, a.name AS decided_by, r.decided_at,"
+    "SELECT cardinality(r.task_run_ids) AS n_counted, r.posterior, a.name AS decided_by, r.decided_at,"
     " (SELECT jsonb_object_agg(coalesce(v.choice #>> '{}', 'null'), v.n) FROM (SELECT q.choices[u.class] AS choice, count(*) AS n"
     " FROM task_run u JOIN trust_model q ON q.project_id = u.project_id WHERE u.project_id = r.project_id AND u.id = ANY (r.task_run_ids)"
     " AND u.class IS NOT NULL GROUP BY 1) v) AS votes"
@@ -216,11 +216,8 @@ _WEIGHED = (
 )
 
 
-def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool, measured: bool) -> list[Source]:
-    """What tells of results or answers how sure they are; only owners learn who decided and what answers weigh.
-
-    ``measured``: the project has a confidence that is not only what the model says.
-    """
+def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool) -> list[Source]:
+    """What tells of results or answers how sure they are; only owners learn who decided and what answers weigh."""
     if not choices or kind not in (TASK_RUN, RESULT):
         return []
     if kind is TASK_RUN:
@@ -243,9 +240,6 @@ def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool, measured: b
         )
         return [Source([*columns, *([weight] if owns else [])], _WEIGHED, "x")]
     columns = [Column("n_counted", "integer", "x.n_counted"), Column("votes", "json", "x.votes", True)]
-    if measured:
-        about = "How many of the results of which the model says this are right, by a random sample."
-        columns.append(Column("confidence", "number", "x.measured", about=about))
     columns += _probabilities("posterior", choices, "x")
     if owns:
         columns += [Column("decided_by", "text", "x.decided_by"), Column("decided_at", "timestamp", "x.decided_at")]
@@ -292,9 +286,3 @@ async def label_choices(db: Database, project_id: int) -> list[JsonValue]:
         {"project": project_id},
     )
     return list(row["choices"]) if row else []
-
-
-async def is_measured(db: Database, project_id: int) -> bool:
-    """Whether it is measured how many results are right of which the model says something."""
-    sql = "SELECT FROM trust_model WHERE project_id = %(project)s AND recalibration IS NOT NULL"
-    return await one_or_none(db, sql, {"project": project_id}) is not None

@@ -259,8 +259,7 @@ class Tables:
     async def _sources(self, tx: Database, file: ExportFile) -> list[Source]:
         """Further columns. Raises NotFoundError for an analysis that is not there."""
         choices = await column_statements.label_choices(tx, file.chosen.project_id)
-        measured = await column_statements.is_measured(tx, file.chosen.project_id)
-        sources = column_statements.trusted(file.kind, choices, owns=file.chosen.owns, measured=measured)
+        sources = column_statements.trusted(file.kind, choices, owns=file.chosen.owns)
         if file.kind is RESULT and file.chosen.owns:
             analysis = await column_statements.analysis(tx, file.chosen.project_id, file.analysis)
             if analysis is None and file.analysis is not None:
@@ -315,10 +314,8 @@ _ANY = {"boolean", "integer", "bigint", "number", "decimal", "text", "nothing", 
 
 def _attributes(file: ExportFile) -> list[Column]:
     columns = column_statements.attributes(file.kind, file.kind.shown(file.roles), file.roles)
-    if file.kind is RESULT and column_statements.is_modelled(file.fields):
-        columns = [
-            attrs.evolve(each, name=column_statements.MODEL) if each.name == "confidence" else each for each in columns
-        ]
+    if file.kind is RESULT and not column_statements.is_modelled(file.fields):
+        columns = [each for each in columns if each.name != column_statements.MODEL]
     return [column_statements.rest_of_info(each) if _is_taken_apart(file, each) else each for each in columns]
 
 

@@ -13,14 +13,15 @@ from crowdd.features.projects.rows import Contributors, ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.questions import presenter_contents
 from crowdd.features.questions.first_step import first_step
-from crowdd.features.results import result_display
+from crowdd.features.results import agreement_chart, result_display
+from crowdd.features.results.agreement_chart import AgreementChart
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.consensus import FieldSummary
 from crowdd.features.results.outcome_statements import FailedComparisons
 from crowdd.features.results.result_display import Drawings, Filters, ShownOutcome, drawings
 from crowdd.features.results.results import FinishedTasks
-from crowdd.features.results.rows import ResultSummary
+from crowdd.features.results.rows import AgreementFigures, ResultSummary
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html.rendering import locale_of
@@ -74,13 +75,15 @@ class ResultsPublic(PresenterPublic, RetryToken):
     """For those who may see results: all results together, a page of them, and the place of the next page.
 
     ``fields`` has the same as ``summary`` for each declared answer field, and ``alpha`` Krippendorff's alpha of each.
-    ``charts`` are on the first page without filters, where tasks have a place or a date.
+    ``charts`` and ``agreement_figures`` are on the first page without filters, where tasks have a place or a date, and
+    where an analysis has measured agreement.
     """
 
     summary: ResultSummary
     fields: list[FieldSummary]
     alpha: list[Alpha]
     charts: Charts | None
+    agreement_figures: AgreementFigures | None
     rows: list[Values]
     next: int | None
 
@@ -94,6 +97,7 @@ class ResultsPrivate(ProjectPrivate):
     rows: list[Values]
     outcomes: list[ShownOutcome]
     drawn: Drawings | None
+    agreement_chart: AgreementChart | None
     contributors: Contributors | None
     chosen: Filters
     first: bool
@@ -158,6 +162,7 @@ class PresentingPages:
             rows=[],
             outcomes=[],
             drawn=None,
+            agreement_chart=None,
             contributors=None,
             chosen=result_display.read_filters(incoming.query),
             first=wanted.before is None,
@@ -172,9 +177,11 @@ class PresentingPages:
         private["rows"] = [result_display.show_task(task, asked) for task in page.tasks]
         together = await self._finished_tasks.together(row)
         private["outcomes"] = [result_display.show_outcome(one) for one in together.summary["outcomes"]]
-        charts = None
+        charts, figures = None, None
         if result_display.is_whole_list(wanted):
             charts = await self._finished_tasks.charts(row, page)
+            figures = await self._finished_tasks.agreement(row)
+            private["agreement_chart"] = agreement_chart.chart(figures["measures"]) if figures else None
             if not incoming.wants_json:
                 private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
         private["drawn"] = drawings(charts) if charts else None
@@ -186,6 +193,7 @@ class PresentingPages:
             fields=together.fields,
             alpha=together.alpha,
             charts=charts,
+            agreement_figures=figures,
             rows=rows,
             next=page.next,
             **retry,

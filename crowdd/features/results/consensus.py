@@ -18,7 +18,8 @@ class FieldConsensus(TypedDict):
     """A field with what the answers to a task say there.
 
     ``won``: they have a consensus; ``short``: its ``value`` is kept. ``answers`` were compared; with fewer than two of
-    them ``agreement`` is None. ``pending``: they are still to be compared; ``failed``: that did not succeed so far.
+    them ``agreement`` is None. ``confidence`` and ``model`` are those of ``Said``. ``pending``: they are still to be
+    compared; ``failed``: that did not succeed so far.
     """
 
     name: str
@@ -29,6 +30,7 @@ class FieldConsensus(TypedDict):
     answers: int
     agreement: float | None
     confidence: float | None
+    model: float | None
     pending: bool
     failed: bool
 
@@ -44,7 +46,7 @@ def by_field(fields: Sequence[AnswerField], comparison: Said) -> list[FieldConse
     """Of one task, in the order of the fields."""
     first: Values = {"value": comparison["consensus"]} if comparison["short"] else {}
     first |= {"hash": 0 if comparison["won"] else None, "answers": comparison["n_compared"]}
-    first |= {"agreement": comparison["agreement"], "confidence": comparison["confidence"]}
+    first |= {name: comparison[name] for name in ("agreement", "confidence", "model")}
     outcomes = [None if comparison["n_compared"] is None else first, *(comparison["further"] or [])]
     return [_consensus(field, one, comparison["failed"]) for field, one in zip(fields, outcomes, strict=False)]
 
@@ -63,6 +65,7 @@ def _consensus(field: AnswerField, known: Values | None, failed: bool) -> FieldC
         "answers": one["answers"],
         "agreement": one["agreement"] if one["answers"] > 1 else None,
         "confidence": one["confidence"],
+        "model": one.get("model"),
         "pending": known is None,
         "failed": known is None and failed,
     }

@@ -18,12 +18,12 @@ from crowdd.core.records.records import MAX_ROWS, bounded, may_know
 from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import list_statements as project_list_statements
 from crowdd.features.projects.rows import Contributors, ProjectPage
-from crowdd.features.results import alpha, outcome_statements, statements
+from crowdd.features.results import agreement_statements, alpha, outcome_statements, statements
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts, charts_of
 from crowdd.features.results.consensus import FieldSummary, by_field, summaries_by_field
 from crowdd.features.results.outcome_statements import FailedComparisons
-from crowdd.features.results.rows import FinishedTask, ResultSummary
+from crowdd.features.results.rows import AgreementFigures, FinishedTask, ResultSummary
 from crowdd.features.results.statements import ORDERS, Chosen, SameRoles
 from crowdd.kernel import exact_json
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
@@ -107,6 +107,11 @@ class FinishedTasks:
         """Krippendorff's alpha of each declared field; to be asked for those who may see answers."""
         return await alpha.of_project(self._db, row["id"], declared(row["info"]))
 
+    async def agreement(self, row: ProjectPage) -> AgreementFigures | None:
+        """How far volunteers agree, by the newest analysis of that; pairs and tasks for owners only."""
+        figures = await agreement_statements.find_newest_figures(self._db, row["id"])
+        return figures if figures is None or _owns(row) else {**figures, "pairs": [], "difficult": []}
+
     async def failed(self, row: ProjectPage) -> FailedComparisons | None:
         """What of the answers could not be compared so far; None: everything could, or the requester is no owner."""
         if not _owns(row):
@@ -185,6 +190,7 @@ def _task(row: FinishedTask, fields: list[AnswerField]) -> Values:
         "won": row["won"],
         "agreement": row["agreement"],
         "confidence": row["confidence"],
+        "model": row["model"],
         "reason": row["reason"],
         "fields": by_field(fields, row),
         "total": row["total"],

@@ -36,6 +36,8 @@ class Said(TypedDict):
 
     ``won`` says whether they have a consensus, ``short`` whether it is kept. Without an answer that could be compared,
     ``n_compared`` is 0; None while they are still to be compared. ``failed``: some could not be compared so far.
+    ``model``: how probable the model of the volunteers says the consensus of the first field is; ``confidence`` is then
+    what was measured of it, None while nothing was.
     """
 
     consensus: Json
@@ -44,6 +46,7 @@ class Said(TypedDict):
     n_compared: int | None
     agreement: float | None
     confidence: float | None
+    model: float | None
     further: list[Values | None] | None
     failed: bool
 
@@ -150,3 +153,94 @@ class ResultFate(TypedDict):
 
     result_id: int | None
     fate: str
+
+
+class AgreementMeasure(TypedDict):
+    """A coefficient of agreement, with the interval that 95 % of the draws lie in; None where it is not defined.
+
+    ``name``: alpha_nominal, alpha_ordinal, alpha_interval, alpha_ratio, fleiss_kappa, gwet_ac1 or gwet_ac2. It rests on
+    ``answers`` to ``tasks``.
+    """
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    tasks: int
+    answers: int
+
+
+class ClassAgreement(TypedDict):
+    """A choice that ``answers`` say: how often another answer to the task says it, too."""
+
+    value: Json
+    answers: int
+    agreement: float | None
+    low: float | None
+    high: float | None
+
+
+class PairAgreement(TypedDict):
+    """Two volunteers, by their codes, who say the same of ``same`` of the ``tasks`` that both answered."""
+
+    volunteers: list[str]
+    tasks: int
+    same: int
+    low: float
+    high: float
+
+
+class DifficultTask(TypedDict):
+    """A task: the share of pairs of its ``answers`` that differ."""
+
+    task_id: int
+    answers: int
+    difficulty: float
+
+
+class CheckedShare(TypedDict):
+    """``right`` of ``n``, and between which shares the true one lies with 95 % (Wilson 1927). None without any."""
+
+    right: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class CheckedClass(TypedDict):
+    """A choice: how many of those that say it are right, and of how many where it is right they say it."""
+
+    value: Json
+    precision: CheckedShare
+    recall: CheckedShare
+
+
+class CheckedAgreement(TypedDict):
+    """What is right against what was said. ``by``: gold (answers to gold tasks), sample (results that were drawn at
+    random, by experts) or experts (all results that they have decided, mostly doubtful ones).
+
+    ``confusion``: how many say a choice (column) where another one (row) is right, in the order of ``classes``.
+    """
+
+    by: str
+    accuracy: CheckedShare
+    classes: list[CheckedClass]
+    confusion: list[list[int]]
+
+
+class AgreementFigures(TypedDict):
+    """How far volunteers agree, by an analysis of the answers to ``tasks`` with two ``answers`` or more.
+
+    ``at``: when; ``pairs`` and ``difficult`` are for owners.
+    """
+
+    analysis_id: int
+    at: datetime | None
+    tasks: int
+    answers: int
+    measures: list[AgreementMeasure]
+    classes: list[ClassAgreement]
+    pairs: list[PairAgreement]
+    difficult: list[DifficultTask]
+    checked: list[CheckedAgreement]

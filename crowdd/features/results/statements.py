@@ -28,10 +28,11 @@ ORDERS = {
 }
 SAID = (
     "r.consensus, r.consensus_hash IS NOT NULL AS won, r.consensus IS NOT NULL AS short, r.n_compared, r.agreement::numeric::float8 AS agreement,"
-    " r.confidence::numeric::float8 AS confidence, r.further,"
+    " CASE WHEN is_modelled(x) THEN printed_confidence(x) ELSE r.confidence END::numeric::float8 AS confidence,"
+    " model_value(x)::numeric::float8 AS model, r.further,"
     " EXISTS (SELECT FROM comparison_due d WHERE d.project_id = %(project)s AND d.task_id = {task} AND d.failure IS NOT NULL) AS failed"
 )
-"""Columns of Said, of the ``task``."""
+"""Columns of Said of a row r, of the ``task``; x is its last result, if it has one."""
 _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is shown
 _MAX_ANSWER = 300  # characters of an answer
 _OF_PROJECT = "project_id = %(project)s AND project_id + 0 = %(project)s"  # the second for the index result_agreement
@@ -80,7 +81,7 @@ async def list_finished_tasks(
                {SAID.format(task="r.task_id")}, r.reason,
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
           FROM (SELECT * FROM result r WHERE {_OF_PROJECT} AND last_version{_where(chosen, key, way)}
-                 ORDER BY {order} LIMIT %(maximum)s) r
+                 ORDER BY {order} LIMIT %(maximum)s) r JOIN result x ON x.project_id = r.project_id AND x.id = r.id
           JOIN {record_statements.task_relation(owns=owns)} t ON t.project_id = r.project_id AND t.id = r.task_id
          CROSS JOIN LATERAL (
             SELECT json_agg(json_build_object('answer', CASE WHEN length(g.answer::text) <= {_MAX_ANSWER} THEN g.answer

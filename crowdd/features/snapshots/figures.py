@@ -12,6 +12,8 @@ import attrs
 
 from crowdd.features.results.consensus import wilson_interval
 from crowdd.features.snapshots.canonical_json import dumps
+from crowdd.features.trust.recalibration import measured
+from crowdd.features.trust.rows import Recalibration
 from crowdd.kernel.values import Json, Values
 
 FIGURES: Final = "figures.json"
@@ -22,10 +24,12 @@ _NONE: Final = -1
 class Figures:
     """Collects answers and results in the order in which tables have them. ``first_answers``: so many of a task matter.
 
-    Where tasks stop early, those with more answers are the disputed ones.
+    Where tasks stop early, those with more answers are the disputed ones. ``recalibration``: the curve by which
+    confidence is measured.
     """
 
     first_answers: int | None = None
+    recalibration: Recalibration | None = None
     _numbers: dict[bytes, int] = attrs.field(factory=dict)
     _classes: array[int] = attrs.field(factory=lambda: array("h"))
     _totals: Counter[int] = attrs.field(factory=Counter)
@@ -55,8 +59,13 @@ class Figures:
         self._observed += Fraction(len(classes) ** 2 - sum(n * n for n in counts.values()), len(classes) - 1)
 
     def stated(self) -> Values:
-        """Krippendorff's ``alpha`` (nominal), and ``accuracy``: how many drawn results agree with experts."""
-        return {"alpha": self._alpha(), "accuracy": self._accuracy()}
+        """Krippendorff's ``alpha`` (nominal), ``accuracy``: how many drawn results are right, and the curve."""
+        curve = None if self.recalibration is None else dict(self.recalibration)
+        return {"alpha": self._alpha(), "accuracy": self._accuracy(), "recalibration": curve}
+
+    def confidence_of(self, posterior: Sequence[float]) -> float | None:
+        """What was measured of results with such a posterior, with all its digits."""
+        return None if self.recalibration is None else measured(self.recalibration, max(posterior))
 
     def _alpha(self) -> Values | None:
         n = self._totals.total()

@@ -27,6 +27,7 @@ from crowdd.features.snapshots.contents import documents, settings, utc, version
 from crowdd.features.snapshots.rows import SnapshotFile, SnapshotProject
 from crowdd.features.snapshots.snapshot_program import ABOUT, FINDINGS, entries
 from crowdd.features.snapshots.zip_stream import FileEntry
+from crowdd.features.trust import sample_statements
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency import isolated
 from crowdd.kernel.concurrency.isolated import LimitError
@@ -96,7 +97,11 @@ class SnapshotRunner:
         if project is None:
             raise NotFoundError("404 Not Found")
         versions = await folder_versions.earlier(tx, project_id, project.info)
-        about = {"documents": documents(project, versions), "description": self._description(project, audit)}
+        about = {
+            "documents": documents(project, versions),
+            "description": self._description(project, audit),
+            "recalibration": await sample_statements.find_recalibration(tx, project_id),
+        }
         (raw / ABOUT).write_bytes(orjson.dumps(about))
         rows = 0
         for name, lines in self._lines(project):

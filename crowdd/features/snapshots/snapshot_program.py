@@ -48,10 +48,10 @@ def read_deep_values() -> None:
 def write_files(raw: Path, folder: Path, about: Values) -> Values:
     """Writes all files. What was found: ``hash``, ``files`` and ``manifest``.
 
-    ``about``: ``documents`` (of the content, by their names), and what ``Description`` takes besides.
+    ``about``: ``documents`` (of the content, by their names), ``recalibration``, and what ``Description`` takes.
     """
     first_answers = (about["documents"]["project.json"].get("settings", {}).get(STOPPING) or {}).get("min_answers")
-    tables = Tables(raw, folder, figures=Figures(first_answers))
+    tables = Tables(raw, folder, figures=Figures(first_answers, about["recalibration"]))
     files = [
         *tables.write(),
         *(_write(folder, name, _bytes(value), True) for name, value in about["documents"].items()),

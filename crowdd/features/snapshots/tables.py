@@ -82,7 +82,8 @@ TABLES: Final[Mapping[str, Sequence[Column]]] = {
         _column(
             "confidence",
             "number",
-            "What the model says of the choice of the first field (not measured), or the share of equal answers.",
+            "How many results are right of which the model says as much (recalibration in figures.json); null until"
+            " that is measured. Without a label, the share of equal answers.",
         ),
         _column("posterior", "any", "What the model says of each choice, if the first answer field is a label."),
         _column("consensus", "any", "What the counted answers say together, by the names of the answer fields."),
@@ -283,6 +284,8 @@ class Tables:
         if "prior" in model:  # the posterior with all its digits
             for each, probability in zip(row["posterior"] or (), model["posterior"], strict=False):
                 each["probability"] = probability
+            if row["confidence"] is not None:
+                row["confidence"] = self.figures.confidence_of(model["posterior"])
         self.figures.note_result(row["answers"], row["model"], row["sample"], last=row["last_version"])
         return "result", row["result"]
 

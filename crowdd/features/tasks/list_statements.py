@@ -197,7 +197,8 @@ async def find_consensus(db: Database, project_id: int, task_id: int) -> Said | 
     rows = await fetch_rows(
         db,
         Said,
-        f"SELECT {SAID.format(task='%(task)s')} FROM consensus_with_compared(%(project)s, %(task)s) r",
+        f"SELECT {SAID.format(task='%(task)s')} FROM consensus_with_compared(%(project)s, %(task)s) r"
+        " LEFT JOIN result x ON x.project_id = %(project)s AND x.task_id = %(task)s AND x.last_version",
         {"project": project_id, "task": task_id},
     )
     return rows[0] if rows else None

@@ -16,7 +16,8 @@ import attrs
 from crowdd.database.access import Database
 from crowdd.features.tasks.changes import Changes, Effect, RedundancyBody
 from crowdd.features.tasks.settings import StoppingBody
-from crowdd.features.trust import review_statements, sample_statements
+from crowdd.features.trust import fixed_number, review_statements, sample_statements
+from crowdd.features.trust.fixed_number import FixedComparison
 from crowdd.features.trust.recalibration import measured
 from crowdd.features.trust.rows import GoldRun, Recalibration, ReplayedRun, TrustFigures
 from crowdd.features.trust.weighing import Calibration, Given, Weighing, calibration
@@ -50,12 +51,14 @@ class Policy:
 class PastTask:
     """A completed task: its counted answers in the order in which they came, and what its result says now.
 
-    ``result`` is a class from 0, None for none; ``checked``: an expert has decided it.
+    ``result`` is a class from 0, None for none; ``checked``: an expert has decided it. ``truth``: the class that an
+    expert said without seeing the result, because it was drawn at random; None for others.
     """
 
     answers: Sequence[Given]
     result: int | None
     checked: bool = False
+    truth: int | None = None
 
 
 @attrs.frozen
@@ -64,7 +67,8 @@ class Replay:
 
     ``asked`` answers would have been enough. In ``early`` tasks fewer than were given, in ``short`` tasks the policy
     would have asked for more than there are. ``same`` of the ``compared`` tasks with a result would have the same one;
-    ``right`` of the ``checked`` tasks what the expert decided.
+    ``right`` of the ``checked`` tasks what the expert decided. ``fixed``: what it saves against a fixed number that is
+    as accurate, if enough of the tasks were drawn at random and decided.
     """
 
     tasks: int
@@ -77,10 +81,11 @@ class Replay:
     right: int
     checked: int
     reasons: Mapping[str, int]
+    fixed: FixedComparison | None
 
     @property
-    def saved(self) -> float:
-        """The share of answers that would have been saved."""
+    def fewer(self) -> float:
+        """The share of the given answers that would not have been asked for."""
         return 1 - self.asked / self.given if self.given else 0.0
 
 
@@ -103,12 +108,15 @@ def replay(tasks: Sequence[PastTask], k: int, policy: Policy, gold: Mapping[int,
     for actor, (right, seen) in gold.items():
         weighing.learn_gold(actor, right, seen)
     weighing.fold()
-    stops = []
+    stops, known = [], []
     for number, task in enumerate(tasks, 1):
-        stops.append(_stopped(weighing, task.answers, policy))
+        stop = _stopped(weighing, task.answers, policy)
+        stops.append(stop)
+        if task.truth is not None:
+            known.append(fixed_number.judged(weighing, task.answers, task.truth, stop.answers, stop.label))
         if number % _FOLD == 0:
             weighing.fold()
-    return _summary(tasks, stops)
+    return _summary(tasks, stops, fixed_number.compare(known))
 
 
 def _stopped(weighing: Weighing, answers: Sequence[Given], policy: Policy) -> _Stop:
@@ -133,7 +141,7 @@ def _ends(weighing: Weighing, taken: Sequence[Given], policy: Policy) -> bool:
     return len(taken) >= policy.min_answers and policy.is_sure(max(weighing.posterior(taken)))
 
 
-def _summary(tasks: Sequence[PastTask], stops: Sequence[_Stop]) -> Replay:
+def _summary(tasks: Sequence[PastTask], stops: Sequence[_Stop], fixed: FixedComparison | None) -> Replay:
     pairs = [(task, stop) for task, stop in zip(tasks, stops, strict=True) if task.result is not None]
     checked = [(task, stop) for task, stop in pairs if task.checked]
     return Replay(
@@ -147,6 +155,7 @@ def _summary(tasks: Sequence[PastTask], stops: Sequence[_Stop]) -> Replay:
         right=sum(task.result == stop.label for task, stop in checked),
         checked=len(checked),
         reasons=Counter("short" if stop.short else "sure" if stop.sure else "full" for stop in stops),
+        fixed=fixed,
     )
 
 
@@ -211,8 +220,8 @@ def past(rows: Iterable[ReplayedRun]) -> tuple[list[PastTask], dict[int, tuple[f
             if run["gold_seen"]:
                 gold[number] = (run["gold_right"], run["gold_seen"])
             answers.append(Given(number, run["class_"] - 1, run["network"] or ""))
-        result = runs[0]["result_class"]
-        tasks.append(PastTask(answers, None if result is None else result - 1, runs[0]["expert"]))
+        result, truth = (None if each is None else each - 1 for each in (runs[0]["result_class"], runs[0]["truth"]))
+        tasks.append(PastTask(answers, result, runs[0]["expert"], truth))
     return tasks, gold
 
 

@@ -263,4 +263,4 @@ def headline(checked: CheckedShares | None) -> Headline | None:
 
 
 def _told(policy: Policy, one: Replay, chosen: bool) -> Values:
-    return {**attrs.asdict(policy), **attrs.asdict(one), "saved": one.saved, "chosen": chosen}
+    return {**attrs.asdict(policy), **attrs.asdict(one), "fewer": one.fewer, "chosen": chosen}

@@ -88,8 +88,8 @@ async def list_queue(db: Database, project_id: int, wanted: Wanted, maximum: int
             SELECT coalesce(array_position(%(reasons)s::text[], reason), 0) AS rank, coalesce(confidence, 0) AS confidence, task_id
               FROM result WHERE project_id = %(project)s AND id = %(after)s),
         found AS MATERIALIZED ({_special(wanted.special) if wanted.special else _queue(wanted.class_)})
-        SELECT r.id AS result_id, r.task_id, r.class::int AS class_, r.confidence::numeric::float8 AS confidence,
-               CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason,
+        SELECT r.id AS result_id, r.task_id, r.class::int AS class_, printed_confidence(r)::numeric::float8 AS confidence,
+               model_value(r)::numeric::float8 AS model, CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason,
                cardinality(r.task_run_ids) AS answers, ({_OPEN_OPINIONS}) AS opinions, ({_OPEN_COMMENTS}) AS comments,
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS info
           FROM found f JOIN result r ON r.project_id = %(project)s AND r.id = f.id
@@ -180,8 +180,8 @@ async def count_queue(db: Database, project_id: int) -> ReviewCounts:
 MAX_RUNS = 200
 
 _CASE = (
-    "SELECT r.id AS result_id, r.task_id, r.version, r.class::int AS class_, r.confidence::numeric::float8 AS confidence,"
-    " CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason, r.posterior::float8[] AS posterior,"
+    "SELECT r.id AS result_id, r.task_id, r.version, r.class::int AS class_, printed_confidence(r)::numeric::float8 AS confidence,"
+    " model_value(r)::numeric::float8 AS model, CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason, r.posterior::float8[] AS posterior,"
     " coalesce(r.log_likelihoods, b.log_likelihoods)::float8[] AS added, r.task_run_ids, to_jsonb(q.choices) AS choices, r.decided_by, a.name AS decided_name, r.decided_at"
     " FROM result r JOIN trust_model q ON q.project_id = r.project_id LEFT JOIN account a ON a.id = r.decided_by"
     " LEFT JOIN LATERAL (SELECT b.log_likelihoods FROM result b WHERE b.project_id = r.project_id AND b.task_id = r.task_id"
@@ -312,7 +312,7 @@ async def read_trust_figures(db: Database, project_id: int) -> TrustFigures | No
         db,
         TrustFigures,
         "SELECT q.min_answers, q.confidence::numeric::float8 AS confidence, to_jsonb(q.choices) AS choices, q.guarded, q.accuracy::numeric::float8 AS accuracy,"
-        ' q.tasks + e.tasks AS tasks, q.saved + e.saved AS saved, q.sure + e.sure AS sure, q."full" + e."full" AS "full",'
+        ' q.tasks + e.tasks AS tasks, q.saved + e.saved AS below_maximum, q.sure + e.sure AS sure, q."full" + e."full" AS "full",'
         ' q."none" + e."none" AS "none", (SELECT count(*)::int FROM result r WHERE r.project_id = q.project_id AND r.last_version'
         " AND r.reason = 'expert') AS expert, f.n_counted AS answers, f.n_completed_tasks AS completed, (SELECT avg(cardinality(r.task_run_ids))::float8 FROM (SELECT task_run_ids FROM result"
         " WHERE project_id = q.project_id AND last_version AND reason IS NOT NULL ORDER BY id DESC LIMIT 20000) r) AS mean_answers, q.gold_seen + e.gold_seen AS gold_seen"
@@ -333,11 +333,12 @@ async def list_replayed_runs(db: Database, project_id: int, maximum: int = MAX_R
         "WITH newest AS MATERIALIZED (SELECT r.id, r.task_id, r.class, r.reason, r.task_run_ids FROM result r WHERE r.project_id = %(project)s"
         " AND r.last_version AND r.reason IS NOT NULL AND NOT EXISTS (SELECT FROM gold_task g WHERE g.project_id = r.project_id AND g.task_id = r.task_id)"
         " ORDER BY r.id DESC LIMIT %(maximum)s)"
-        " SELECT n.task_id, n.class::int AS result_class, n.reason = 'expert' AS expert, r.actor, r.class::int AS class_,"
+        " SELECT n.task_id, n.class::int AS result_class, n.reason = 'expert' AS expert, s.decided::int AS truth, r.actor, r.class::int AS class_,"
         f" {_NETWORK}, coalesce(v.gold_right, 0) AS gold_right, coalesce(v.gold_seen, 0) AS gold_seen"
         " FROM newest n CROSS JOIN LATERAL unnest(n.task_run_ids) u(id) JOIN task_run r ON r.project_id = %(project)s AND r.id = u.id"
         " JOIN trust_model q ON q.project_id = r.project_id"
         " LEFT JOIN reliability v ON v.project_id = r.project_id AND v.actor = r.actor AND v.generation = q.generation"
+        " LEFT JOIN sampled_result s ON s.project_id = q.project_id AND s.task_id = n.task_id AND s.generation = q.generation"
         " WHERE r.class IS NOT NULL ORDER BY n.id, r.id",
         {"project": project_id, "maximum": maximum},
     )

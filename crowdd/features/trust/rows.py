@@ -20,6 +20,7 @@ class ReviewedTask(TypedDict):
     task_id: int
     class_: int | None
     confidence: float | None
+    model: float | None
     agreement: float | None
     reason: str
     answers: int
@@ -49,6 +50,7 @@ class ReviewCase(TypedDict):
     version: int
     class_: int | None
     confidence: float | None
+    model: float | None
     agreement: float | None
     reason: str
     posterior: list[float] | None
@@ -86,11 +88,15 @@ class Reviewer(TypedDict):
 
 
 class ReplayedRun(TypedDict):
-    """An answer of one of the tasks that are replayed. ``class_`` is from 1; ``network`` is None for people with an account."""
+    """An answer of one of the tasks that are replayed. ``class_`` is from 1; ``network`` is None for people with an account.
+
+    ``truth``: the class that an expert said of the task, if its result was drawn at random.
+    """
 
     task_id: int
     result_class: int | None
     expert: bool
+    truth: int | None
     actor: str
     class_: int
     network: str | None
@@ -100,7 +106,7 @@ class ReplayedRun(TypedDict):
 
 class TrustFigures(TypedDict):
     """How the tasks of a project stopped: ``tasks`` with answers that fit, by reason. ``min_answers`` is None while redundancy
-    is not adaptive. ``saved``: answers that they did not need. ``answers`` and ``completed`` are those of the project, ``mean_answers`` of the
+    is not adaptive. ``below_maximum``: how many answers less than their maximum they have. ``answers`` and ``completed`` are those of the project, ``mean_answers`` of the
     newest 20,000 results.
     """
 
@@ -110,7 +116,7 @@ class TrustFigures(TypedDict):
     guarded: bool
     accuracy: float
     tasks: int
-    saved: int
+    below_maximum: int
     sure: int
     full: int
     none: int
@@ -162,6 +168,15 @@ class SampledResult(TypedDict):
     drawn: datetime
 
 
+class CheckedPair(TypedDict):
+    """How often (``n``) a choice was ``said`` where another one is the ``truth``, both numbers from 1; ``by``: see CheckedAgreement."""
+
+    by: str
+    truth: int
+    said: int
+    n: int
+
+
 MIN_MEASURED = 50
 """So many results with a known truth are needed to measure how often others are right."""
 
@@ -170,7 +185,8 @@ class Recalibration(TypedDict):
     """A curve through points, straight between them: of the model's ``values`` which ``shares`` are right.
 
     ``method`` is platt or isotonic. ``n`` results tell, ``right`` of them were right. ``loss`` is the mean -ln of what
-    it said of those left out, ``raw_loss`` that of the model's values. ``at``: since when it holds.
+    it said of those left out, ``raw_loss`` that of the model's values. ``at``: since when it holds. ``told``: up to
+    which result those who follow changes have been told; left out when they all have.
     """
 
     method: str
@@ -181,3 +197,4 @@ class Recalibration(TypedDict):
     loss: float
     raw_loss: float
     at: NotRequired[str]
+    told: NotRequired[int]

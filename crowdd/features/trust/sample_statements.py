@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.database.access import Database, as_json, fetch_rows, one, one_or_none
-from crowdd.features.trust.rows import MIN_MEASURED, Recalibration, SampledResult
+from crowdd.features.trust.rows import MIN_MEASURED, CheckedPair, Recalibration, SampledResult
 
 
 async def list_sampled(db: Database, project_id: int) -> list[SampledResult]:
@@ -67,17 +67,55 @@ async def list_to_recalibrate(db: Database) -> list[int]:
 
 
 async def set_recalibration(db: Database, project_id: int, recalibration: Recalibration) -> None:
-    """Has tasks stop, and files say confidence, by this curve from now on."""
+    """Has tasks stop, and results say confidence, by this curve from now on."""
     await db.execute(
-        "UPDATE trust_model SET recalibration = %(curve)s::jsonb || jsonb_build_object('at', to_char(clock() AT TIME ZONE 'UTC',"
+        "UPDATE trust_model SET recalibration = %(curve)s::jsonb || jsonb_build_object('told', 0, 'at', to_char(clock() AT TIME ZONE 'UTC',"
         """ 'YYYY-MM-DD"T"HH24:MI:SS.US')) WHERE project_id = %(project)s""",
         {"project": project_id, "curve": as_json(recalibration)},
     )
 
 
+async def list_untold(db: Database) -> list[int]:
+    """Projects with a curve of which those who follow changes of results have not been told."""
+    rows = await db.fetch("SELECT project_id FROM trust_model WHERE recalibration ? 'told' ORDER BY 1")
+    return [row["project_id"] for row in rows]
+
+
+async def tell_results(db: Database, project_id: int) -> bool:
+    """Has the next thousand results count as changed, since their confidence has; whether there may be more."""
+    row = await one(db, "SELECT tell_results(%(project)s, 1000) AS more", {"project": project_id})
+    return bool(row["more"])
+
+
 async def find_recalibration(db: Database, project_id: int) -> Recalibration | None:
     """The curve of a project; None while too few results are decided."""
     row = await one_or_none(
-        db, "SELECT recalibration FROM trust_model WHERE project_id = %(project)s", {"project": project_id}
+        db,
+        "SELECT recalibration - 'told' AS recalibration FROM trust_model WHERE project_id = %(project)s",
+        {"project": project_id},
     )
     return row["recalibration"] if row else None
+
+
+async def count_checked(db: Database, project_id: int) -> list[CheckedPair]:
+    """What is right against what was said: answers to gold tasks, results that were drawn, and all that experts decided.
+
+    Of several right answers to a gold task the one that was said is right, or else the first. Of what an expert has
+    decided, the version before counts.
+    """
+    return await fetch_rows(
+        db,
+        CheckedPair,
+        "WITH q AS MATERIALIZED (SELECT * FROM trust_model WHERE project_id = %(project)s)"
+        " SELECT x.by, x.truth::int AS truth, x.said::int AS said, count(*)::int AS n FROM ("
+        "SELECT 'gold' AS by, CASE WHEN r.class = ANY (t.truths) THEN r.class ELSE t.truths[1] END AS truth, r.class AS said FROM q"
+        " JOIN gold_task g USING (project_id) CROSS JOIN LATERAL (SELECT array_agg(p ORDER BY nth) FILTER (WHERE p IS NOT NULL) AS truths"
+        " FROM (SELECT choice_position(q.choices, a) AS p, nth FROM jsonb_array_elements(g.answer) WITH ORDINALITY u(a, nth)) a) t"
+        " JOIN task_run r ON r.project_id = q.project_id AND r.task_id = g.task_id AND r.class IS NOT NULL WHERE t.truths IS NOT NULL"
+        " UNION ALL SELECT 'sample', s.decided, s.class FROM q JOIN sampled_result s USING (project_id, generation) WHERE s.decided IS NOT NULL"
+        " UNION ALL SELECT 'experts', d.class, b.class FROM q JOIN result d ON d.project_id = q.project_id AND d.last_version AND d.reason = 'expert'"
+        " CROSS JOIN LATERAL (SELECT b.class FROM result b WHERE b.project_id = d.project_id AND b.task_id = d.task_id AND b.version < d.version"
+        " AND b.reason IN ('sure', 'full', 'analysis') ORDER BY b.version DESC LIMIT 1) b WHERE d.class IS NOT NULL AND b.class IS NOT NULL) x"
+        " GROUP BY 1, 2, 3",
+        {"project": project_id},
+    )

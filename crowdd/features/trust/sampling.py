@@ -13,6 +13,7 @@ from crowdd.core.records.records import Records
 from crowdd.database.access import Database, Transactions
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.results.consensus import wilson_interval
+from crowdd.features.results.rows import CheckedAgreement, CheckedClass, CheckedShare
 from crowdd.features.trust import review_statements, sample_statements
 from crowdd.features.trust.recalibration import Checked, recalibrate
 from crowdd.features.trust.review import require_person
@@ -21,7 +22,7 @@ from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError, PreconditionError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Json, Values
 from crowdd.kinds.roles import OWNERS, REVIEWERS
 from crowdd.kinds.task import TASK
 
@@ -29,22 +30,12 @@ MAX_DRAWN: Final = 2000
 """Results that are drawn at once."""
 
 
-class Share(TypedDict):
-    """``right`` of ``n``, and between which shares the true one lies with 95 % (Wilson 1927). None without any."""
-
-    right: int
-    n: int
-    share: float | None
-    low: float | None
-    high: float | None
-
-
 class ClassShares(TypedDict):
     """A class, by its ``number`` from 1: ``precision`` of results that say it, ``recall`` of those that experts say."""
 
     number: int
-    precision: Share
-    recall: Share
+    precision: CheckedShare
+    recall: CheckedShare
 
 
 class SampleFigures(TypedDict):
@@ -55,37 +46,52 @@ class SampleFigures(TypedDict):
 
     drawn: int
     since: datetime | None
-    agree: Share
+    agree: CheckedShare
     classes: list[ClassShares]
     confusion: list[list[int]]
 
 
-def share_of(right: int, n: int) -> Share:
+def share_of(right: int, n: int) -> CheckedShare:
     """The share with its interval."""
     if not n:
-        return Share(right=0, n=0, share=None, low=None, high=None)
+        return CheckedShare(right=0, n=0, share=None, low=None, high=None)
     low, high = wilson_interval(right, n)
-    return Share(right=right, n=n, share=right / n, low=low, high=high)
+    return CheckedShare(right=right, n=n, share=right / n, low=low, high=high)
+
+
+def checked_by(by: str, pairs: Counter[tuple[int, int]], choices: Sequence[Json]) -> CheckedAgreement:
+    """What is right (first) against what was said (second), each the number of a choice from 1."""
+    numbers = range(1, len(choices) + 1)
+    confusion = [[pairs[truth, class_] for class_ in numbers] for truth in numbers]
+    right = [confusion[nth][nth] for nth in range(len(choices))]
+    return CheckedAgreement(
+        by=by,
+        accuracy=share_of(sum(right), sum(map(sum, confusion))),
+        classes=[
+            CheckedClass(
+                value=choice,
+                precision=share_of(right[nth], sum(row[nth] for row in confusion)),
+                recall=share_of(right[nth], sum(confusion[nth])),
+            )
+            for nth, choice in enumerate(choices)
+        ],
+        confusion=confusion,
+    )
 
 
 def figures_of(sample: Sequence[SampledResult], k: int) -> SampleFigures:
     """What a sample of a project with ``k`` classes says so far."""
     pairs = Counter((each["decided"], each["class_"]) for each in sample if each["decided"] is not None)
-    confusion = [[pairs[truth, class_] for class_ in range(1, k + 1)] for truth in range(1, k + 1)]
-    right = [confusion[nth][nth] for nth in range(k)]
+    checked = checked_by("sample", pairs, [None] * k)
     return SampleFigures(
         drawn=len(sample),
         since=min((each["drawn"] for each in sample), default=None),
-        agree=share_of(sum(right), pairs.total()),
+        agree=checked["accuracy"],
         classes=[
-            ClassShares(
-                number=nth + 1,
-                precision=share_of(right[nth], sum(row[nth] for row in confusion)),
-                recall=share_of(right[nth], sum(confusion[nth])),
-            )
-            for nth in range(k)
+            ClassShares(number=nth, precision=one["precision"], recall=one["recall"])
+            for nth, one in enumerate(checked["classes"], 1)
         ],
-        confusion=confusion,
+        confusion=checked["confusion"],
     )
 
 
@@ -132,6 +138,10 @@ class Sampling:
             curve = await self._worker_thread.do(recalibrate, checked)
             if curve is not None:
                 await sample_statements.set_recalibration(self._db, project_id, curve)
+        for project_id in await sample_statements.list_untold(self._db):
+            while await sample_statements.tell_results(self._db, project_id):
+                pass
+            self._notify(project_id)
         return len(due)
 
     async def draw(self, who: Requester, row: ProjectPage, n: int) -> int:

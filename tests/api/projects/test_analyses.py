@@ -111,6 +111,59 @@ async def test_an_analysis_labels_tasks_and_measures_volunteers(served, ledger):
     assert (await owner.get(at(project, analysis["id"], "tasks"), params=behind)).json() == [tasks[2]]
 
 
+@shows("project-analysis-agreement")
+@pytest_twisted.ensureDeferred
+async def test_an_analysis_says_how_far_volunteers_agree_and_what_is_right(served, ledger):
+    owner, project = await answered(served, ledger)
+    first, second, *_ = [row["task_id"] for row in ledger.rows("SELECT task_id FROM task_ledger ORDER BY task_id")]
+    ledger.run(
+        "INSERT INTO gold_task (project_id, task_id, number, answer, since)"
+        ' SELECT project_id, task_id, 1, \'["lynx", "owl"]\', clock() FROM task_ledger WHERE task_id = %(t)s',
+        t=second,
+    )
+    ledger.run(
+        "INSERT INTO sampled_result (project_id, task_id, result_id, generation, class, confidence, drawn, number, decided)"
+        " SELECT project_id, %(t)s, 1, generation, 1, 0.9, clock(), 1, 2 FROM trust_model",
+        t=first,
+    )
+    begun = (await owner.post(at(project), json={"method": "agreement"})).json()
+    assert [row["state"] for row in await finish(served)] == ["done"]
+    figures = (await owner.get(at(project, begun["id"], "agreement"))).json()
+    # Pairs: fox owl fox, owl owl owl, fox fox fox, owl fox.
+    assert (figures["tasks"], figures["answers"], figures["analysis_id"]) == (4, 11, begun["id"])
+    measures = {one["name"]: one for one in figures["measures"]}
+    alpha = (await owner.get(f"/api/project/{project}/agreement")).json()[0]["alpha"]
+    assert measures["alpha_nominal"]["value"] == pytest.approx(alpha, abs=1e-12) == pytest.approx(1 / 3)
+    assert set(measures) == {"alpha_nominal", "fleiss_kappa", "gwet_ac1"}
+    assert [(one["value"], one["answers"]) for one in figures["classes"]] == [("fox", 6), ("owl", 5)]
+    words = {row["word"] for row in ledger.rows("SELECT word FROM volunteer_word")}
+    assert {code for pair in figures["pairs"] for code in pair["volunteers"]} == words
+    assert sorted((pair["tasks"], pair["same"]) for pair in figures["pairs"]) == [(3, 2), (3, 3), (4, 2)]
+    assert figures["difficult"][0]["difficulty"] == 1 and figures["difficult"][1]["task_id"] == first
+    sample, gold = figures["checked"]
+    assert (sample["by"], sample["accuracy"]["right"], sample["confusion"]) == ("sample", 0, [[0, 0], [1, 0]])
+    assert (gold["by"], gold["accuracy"]["right"], gold["accuracy"]["n"]) == ("gold", 3, 3)
+    assert gold["accuracy"]["low"] == pytest.approx(0.4385, abs=1e-4), "Wilson"
+    assert gold["classes"][1]["precision"]["share"] == 1 and gold["classes"][0]["recall"]["share"] is None
+    # The page, the results page, and who sees what.
+    assert (await owner.post(at(project, begun["id"], "apply"))).status == 415
+    short_name = (await owner.get(f"/api/project/{project}")).json()["short_name"]
+    page = f"/project/{short_name}/analyses/{begun['id']}"
+    shown = (await owner.page(page)).json()["figures"]
+    assert {name: shown[name] for name in ("measures", "pairs", "checked")} == {
+        name: figures[name] for name in ("measures", "pairs", "checked")
+    }
+    visible = (await owner.page(f"/project/{short_name}/results")).json()["agreement_figures"]
+    assert visible["measures"] == figures["measures"] and visible["pairs"] == figures["pairs"]
+    stranger = (await (await served.person("ada")).page(f"/project/{short_name}/results")).json()["agreement_figures"]
+    assert (stranger["measures"], stranger["pairs"], stranger["difficult"]) == (figures["measures"], [], [])
+    majority = (await owner.post(at(project), json={"method": "majority"})).json()
+    await finish(served)
+    assert (await owner.get(at(project, majority["id"], "agreement"))).json() is None
+    assert (await owner.delete(at(project, begun["id"]))).status == 204
+    assert ledger.rows("SELECT FROM agreement_figures") == []
+
+
 @pytest_twisted.ensureDeferred
 async def test_the_same_answers_give_the_same_analysis_and_another_answer_another_one(served, ledger):
     owner, project = await answered(served, ledger)

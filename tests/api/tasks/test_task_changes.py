@@ -171,7 +171,8 @@ async def test_tasks_stop_early_when_the_owner_wants_it(served):
     (result,) = (await served.client().get(f"/api/result?project_id={project['id']}")).json()
     assert (result["reason"], len(result["task_run_ids"])) == ("sure", 2)
     assert [each["value"] for each in result["posterior"]] == ["fox", "owl"]
-    assert result["posterior"][0]["probability"] == result["confidence"] > 0.6
+    assert result["posterior"][0]["probability"] == result["model"] > 0.6
+    assert result["confidence"] is None, "nobody has measured it"
     (event,) = await served.house.base.db.fetch("SELECT data FROM event WHERE kind = 'task_completed'")
     assert (event["data"]["label"], event["data"]["reason"]) == ("fox", "sure")
     assert (await owner.get(f"/api/task/{result['task_id']}")).json()["state"] == "completed"

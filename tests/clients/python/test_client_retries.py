@@ -7,7 +7,7 @@ import time
 
 import pytest
 import pytest_twisted
-from crowdd_client import Client, ConnectionLostError, RateLimitError, Retries, ServerError
+from crowdd_client import Client, ConnectionLostError, ForbiddenError, RateLimitError, Retries, ServerError
 from crowdd_client.retries import Waiting, seconds
 from support.servers.breaking_proxy import LOSE_REQUEST, LOSE_RESPONSE
 from twisted.internet.threads import deferToThread
@@ -29,7 +29,7 @@ def through(proxy, owner, waits):
 def test_a_lost_connection_is_tried_again_until_it_works(through, proxy, waits, project):
     proxy.plan = [LOSE_REQUEST, LOSE_RESPONSE, (503, ""), "pass"]
     assert through.project(project.short_name).id == project.id
-    assert len(proxy.seen) == 4 and len(waits) == 3
+    assert proxy.seen[4:] == ["GET /api/token"] and len(waits) == 3, "the key is proven once"
     assert 0.5 <= waits[0] <= 1 <= waits[1] <= 2 and 1.5 <= waits[2] <= 3
 
 
@@ -67,6 +67,27 @@ def test_a_server_that_is_not_there_is_told(waits):
     with client, pytest.raises(ConnectionLostError, match="could not be reached"):
         list(client.projects())
     assert len(waits) == 1
+
+
+def test_an_address_that_nobody_answers_is_told_within_five_seconds(waits):
+    client = Client("http://127.0.0.1:9", "", wait=waits.append)
+    begun = time.monotonic()
+    with client, pytest.raises(ConnectionLostError, match="could not be reached"):
+        list(client.projects())
+    assert sum(waits) <= 5 and time.monotonic() - begun < 5, "whatever Retries says"
+
+
+def test_a_wrong_key_is_an_error_at_its_first_use(live_server, owner, project):
+    with Client(live_server.url, "no-such-key") as client:
+        for _ in range(2):
+            with pytest.raises(ForbiddenError, match="does not know this key"):
+                list(client.projects(all=1))
+        with pytest.raises(ForbiddenError):
+            client.project(project.id).export("tasks").to_polars()
+    with Client(live_server.url, "") as visitor:
+        list(visitor.projects(all=1))
+    with Client(live_server.url, owner.key) as client:
+        assert project.id in [one.id for one in client.projects()]
 
 
 def test_the_time_that_the_server_asks_for_is_waited(through, proxy, waits):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import attrs
 import pytest
 
 from bench.support.crowd_kit import anaesthesia
 from crowdd.features.results.consensus import below, share_interval
 from crowdd.features.trust.adaptive import PastTask, Policy, replay
+from crowdd.features.trust.fixed_number import FixedComparison
 from crowdd.features.trust.weighing import Given, Weighing, calibration
 
 
@@ -40,13 +42,49 @@ def test_a_replay_saves_answers_and_is_as_right_as_all_of_them(k):
     tasks = crowd(k)
     outcome = replay(tasks, k, Policy(2, 0.95, 7), {})
     assert outcome.tasks == outcome.compared == outcome.checked == 600 and outcome.given == 4200
-    assert outcome.saved > 0.35 and outcome.short <= 6
+    assert outcome.fewer > 0.35 and outcome.short <= 6
     assert outcome.right / outcome.checked > majority(tasks) - 0.02
     assert sum(outcome.reasons.values()) == 600 and set(outcome.reasons) <= {"sure", "full", "short"}
     sure = replay(tasks, k, Policy(2, 0.99, 7), {})
     assert sure.asked > outcome.asked and sure.right >= outcome.right - 6
     all_ = replay(tasks, k, Policy(7, 0.5, 7), {})
-    assert (all_.asked, all_.early, all_.saved) == (4200, 0, 0)
+    assert (all_.asked, all_.early, all_.fewer) == (4200, 0, 0)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_what_is_saved_is_measured_against_the_fixed_number_that_is_as_accurate(k):
+    tasks = [attrs.evolve(task, truth=task.result) for task in crowd(k, answers=11)]
+    fixed = replay(tasks, k, Policy(2, 0.95, 11), {}).fixed
+    assert fixed is not None and fixed.needed is not None and fixed.low is not None and fixed.high is not None
+    assert (fixed.tasks, 2 < fixed.needed < 8) == (600, True)
+    # By hand: the least number of first answers whose majority, ties drawn, is as often right, costs at least as much.
+    for n in range(1, int(fixed.needed)):
+        counted = [Counter(one.label for one in task.answers[:n]) for task in tasks]
+        right = sum(
+            (c[task.truth] == max(c.values())) / sum(size == max(c.values()) for size in c.values())
+            for c, task in zip(counted, tasks, strict=True)
+        )
+        assert right / 600 < fixed.accuracy
+    assert fixed.low < fixed.saved < fixed.high < 1 - 2 / 11, "less than against the maximum"
+    assert fixed.saved == pytest.approx(1 - replay(tasks, k, Policy(2, 0.95, 11), {}).asked / 600 / fixed.needed)
+    # A policy that asks for everything saves nothing.
+    everything = replay(tasks, k, Policy(11, 0.5, 11), {}).fixed
+    assert everything is None or everything.saved is None or everything.saved <= 0
+    assert replay(tasks[:49], k, Policy(2, 0.95, 11), {}).fixed is None, "of too few tasks the truth is known"
+    assert replay([attrs.evolve(task, truth=None) for task in tasks], k, Policy(2, 0.95, 11), {}).fixed is None
+
+
+def test_intervals_of_what_is_saved_hold_what_a_large_crowd_saves():
+    def saved(tasks: int, seed: int) -> FixedComparison:
+        made = [attrs.evolve(task, truth=task.result) for task in crowd(3, tasks, seed=seed)]
+        outcome = replay(made, 3, Policy(2, 0.9, 7), {}).fixed
+        assert outcome is not None and outcome.saved is not None
+        return outcome
+
+    several = [saved(300, seed) for seed in range(30)]
+    middle = sum(one.saved or 0 for one in several) / len(several)
+    held = sum((one.low or -1) <= middle <= (one.high or 1) for one in several)
+    assert held >= 25
 
 
 def test_a_replay_says_where_there_are_too_few_answers():

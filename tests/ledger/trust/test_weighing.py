@@ -223,7 +223,7 @@ def test_the_consensus_of_a_label_is_its_most_probable_class(ledger):
     assert result["agreement"] == pytest.approx(1 / 3)
     (event,) = ledger.rows("SELECT data FROM event")
     assert (event["data"]["label"], event["data"]["reason"]) == ("fox", "full")
-    assert event["data"]["confidence"] == pytest.approx(result["confidence"])
+    assert event["data"]["model"] == pytest.approx(result["confidence"]) and event["data"]["confidence"] is None
     shown = ledger.row("SELECT consensus, reason, posterior FROM result_record")
     assert shown["consensus"]["answer"]["value"] == "fox" and shown["reason"] == "full"
     assert [each["value"] for each in shown["posterior"]] == ["fox", "owl", None]

@@ -328,7 +328,7 @@ def test_a_page_far_inside_begins_at_an_ordinal():
 
 def test_agreement_is_that_of_pairs_and_the_share_that_of_the_most_frequent_answer():
     row = {
-        "consensus": "a", "won": True, "short": True, "n_compared": 5, "agreement": 0.3, "confidence": 0.6, "further": None,
+        "consensus": "a", "won": True, "short": True, "n_compared": 5, "agreement": 0.3, "confidence": 0.6, "model": None, "further": None,
     }  # fmt: skip
     assert agreement([], None) is None
     common = {"key": "answer", "counts": [3, 1, 1]}

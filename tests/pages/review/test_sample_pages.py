@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import Counter
 from typing import Any
 
+import openpyxl
 import pytest
 import pytest_twisted
 from pages.review.test_review_pages import HTML, Project, rows
 from pages.snapshots.test_recompute import only_numpy, recompute
 from pages.snapshots.test_snapshots import archive, snapshot
+from pyarrow import parquet
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -156,12 +159,13 @@ async def decided(served: Any, made: Project, n: int, right: int) -> None:
 
 @shows("page-sample", "export-trust")
 @pytest_twisted.ensureDeferred
-async def test_from_fifty_decisions_on_confidence_is_measured_and_decides_when_tasks_stop(served):
+async def test_from_fifty_decisions_on_confidence_is_measured_and_decides_when_tasks_stop(served, only_numpy, tmp_path):
     made = await Project(served).build([[]] * 60, n_answers=4)
     info = (await made.program.get(f"/api/project/{made.id}")).json()["info"]
     trust = {"trust": {"min_answers": 2, "confidence": 0.75}}
     assert (await made.program.put(f"/api/project/{made.id}", json={"info": info | trust})).status == 200
     sampling = served.house[TrustFeature].sampling
+    await served.run_job("compare_results")  # or it weighs results again meanwhile
 
     async def answered(task: int) -> dict[str, Any]:
         """The task after two people have said the same."""
@@ -176,7 +180,9 @@ async def test_from_fifty_decisions_on_confidence_is_measured_and_decides_when_t
     assert await sampling.recalibrate_due() == 0
     assert (await answered(made.tasks[50]))["state"] == "completed"
     before = await made.result(made.tasks[50])
-    assert (before["reason"], before["confidence"] > 0.75) == ("sure", True)
+    assert (before["reason"], before["confidence"], before["model"] > 0.75) == ("sure", None, True)
+    follow = f"/api/project/{made.id}/export?type=result&since="
+    cursor = json.loads((await made.program.get(follow)).text.splitlines()[-1])["cursor"]
     await decided(served, made, 50, 10)
     assert [await sampling.recalibrate_due() for _ in range(2)] == [1, 0], "once for each number of decisions"
     assert (await answered(made.tasks[51]))["state"] == "ongoing", "of those of which the model says so, few are right"
@@ -187,11 +193,37 @@ async def test_from_fifty_decisions_on_confidence_is_measured_and_decides_when_t
     for value in (0, 0.3, 0.5, 0.97, 0.98765, 0.999999, 1):
         (sql,) = await rows(served, "SELECT measured_confidence(%(c)s, %(v)s) AS m", c=as_json(curve), v=value)
         assert sql["m"] == pytest.approx(measured(curve, value), abs=1e-12)
-    # Files have it beside what the model says.
-    for kind, name in (("result", "model"), ("consensus", "model")):
-        text = (await made.program.get(f"{made.at}/tasks/export?type={kind}&format=csv")).body.decode("utf-8-sig")
-        (line,) = csv.DictReader(io.StringIO(text))
-        assert float(line["confidence"]) == pytest.approx(measured(curve, float(line[name])), abs=1e-5), kind
+    # It is printed wherever the value of the model is, beside it.
+    after = await made.result(made.tasks[50])
+    model, right = after["model"], measured(curve, after["model"])
+    assert (before["model"], 0 < right < 0.5) == (model, True)
+    printed = [after, after["consensus"]["kind"]]
+    for kind in ("result", "consensus"):
+        at = f"/api/project/{made.id}/export?type={kind}&format="
+        files = {name: (await made.program.get(f"{at}{name}")).body for name in ("csv", "json", "parquet", "xlsx")}
+        printed += csv.DictReader(io.StringIO(files["csv"].decode("utf-8-sig")))
+        printed += json.loads(files["json"]) + parquet.read_table(io.BytesIO(files["parquet"])).to_pylist()
+        head, *cells = openpyxl.load_workbook(io.BytesIO(files["xlsx"])).worksheets[0].iter_rows(values_only=True)
+        printed += [dict(zip(head, row, strict=True)) for row in cells]
+    printed += (await made.owner.page(f"{made.at}/results")).json()["rows"]
+    printed += (await made.owner.page(f"{made.at}/tasks/{made.tasks[50]}")).json()["fields"]
+    printed += (await made.owner.page(f"{made.at}/review?which=sure")).json()["tasks"]
+    for one in printed:
+        assert (float(one["model"]), float(one["confidence"])) == pytest.approx((model, right), abs=1e-5), one
+    for page_ in ("results", f"tasks/{made.tasks[50]}", "review?which=sure"):
+        text = (await made.owner.get(f"{made.at}/{page_}", headers=HTML)).text
+        assert f"Confidence: {100 * right:.0f}" in text, page_
+    # Whoever follows changes is told, and an earlier state has what was measured then.
+    lines = (await made.program.get(f"{follow}{cursor}")).text.splitlines()
+    assert [one.get("confidence") for one in map(json.loads, lines)] == [after["confidence"], None]
+    project = {"id": made.id, "short_name": made.at.rpartition("/")[2]}
+    files = await archive(made.owner, project, (await snapshot(served, made.program, project))["hash"])
+    (line,) = (one for one in map(json.loads, files["results.ndjson"].splitlines()) if one["model"])
+    assert line["confidence"] == pytest.approx(measured(curve, max(line["model"]["posterior"])), abs=1e-12)
+    done = recompute(only_numpy, files, tmp_path / "measured")
+    assert done.returncode == 0, done.stdout + done.stderr
+    other = files["results.ndjson"].replace(b'"confidence":0.', b'"confidence":0.9', 1)
+    assert recompute(only_numpy, files | {"results.ndjson": other}, tmp_path / "other").returncode == 1
     text = (await made.owner.get(f"{made.at}/sample", headers=HTML)).text
     assert "Confidence is measured: by 50 decided results" in text
     shown = await page(made)

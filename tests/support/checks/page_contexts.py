@@ -14,8 +14,10 @@ from crowdd.core.text.markdown import Rendered, render
 from crowdd.features.analyses.methods import METHODS
 from crowdd.features.publishing import publishing
 from crowdd.features.questions.first_step import first_step
+from crowdd.features.results import agreement_chart
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.result_display import drawings
+from crowdd.features.results.rows import AgreementFigures, CheckedShare
 from crowdd.features.site.admin_pages import DETAILS, WORDS
 from crowdd.features.trust.adaptive_pages import chart
 from crowdd.features.trust.weighing import calibration
@@ -665,11 +667,11 @@ def _field_guide_cases(at: str) -> Iterator[Case]:
 
 
 CONSENSUS: Context = {
-    "name": "species", "type": "label", "value": "Pine marten", "won": True, "short": True, "answers": 5, "agreement": 0.6, "confidence": 0.8,
+    "name": "species", "type": "label", "value": "Pine marten", "won": True, "short": True, "answers": 5, "agreement": 0.6, "confidence": 0.8, "model": None,
     "pending": False, "failed": False,
 }  # fmt: skip
 FIELD_CONSENSUS = [
-    CONSENSUS | {"name": "How often: <b>never</b>", "type": "labels", "value": []},
+    CONSENSUS | {"name": "How often: <b>never</b>", "type": "labels", "value": [], "confidence": None, "model": 0.8},
     CONSENSUS | {"name": "count", "type": "number", "value": 3.5, "agreement": None, "answers": 1},
     CONSENSUS | {"name": "note", "type": "text", "value": None, "short": False},
     CONSENSUS | {"name": "sex", "value": None, "short": False, "won": False, "confidence": None},
@@ -718,6 +720,40 @@ FIELD_CONSENSUS = [
 ]
 
 
+_SHARE: CheckedShare = {"right": 189, "n": 200, "share": 0.945, "low": 0.904, "high": 0.969}
+_NO_SHARE: CheckedShare = {"right": 0, "n": 0, "share": None, "low": None, "high": None}
+AGREEMENT: AgreementFigures = {
+    "analysis_id": 6,
+    "at": None,
+    "tasks": 4119,
+    "answers": 41_000,
+    "measures": [
+        {"name": Word("alpha_nominal"), "value": 0.82, "low": 0.79, "high": 0.85, "tasks": 4119, "answers": 41_000},
+        {"name": Word("alpha_ordinal"), "value": -0.1, "low": -0.21, "high": 0.02, "tasks": 30, "answers": 61},
+        {"name": Word("gwet_ac2"), "value": 0.9, "low": None, "high": None, "tasks": 30, "answers": 61},
+        {"name": Word("fleiss_kappa"), "value": None, "low": None, "high": None, "tasks": 4119, "answers": 41_000},
+    ],
+    "classes": [
+        {"value": "<b>fox</b>", "answers": 30_000, "agreement": 0.91, "low": 0.9, "high": 0.92},
+        {"value": None, "answers": 0, "agreement": None, "low": None, "high": None},
+    ],
+    "pairs": [{"volunteers": ["0f1e2d3c4b5a697", "1f1e2d3c4b5a697"], "tasks": 40, "same": 31, "low": 0.6, "high": 0.9}],
+    "difficult": [{"task_id": 12, "answers": 4, "difficulty": 0.83}],
+    "checked": [
+        {
+            "by": Word(by),
+            "accuracy": _SHARE,
+            "classes": [
+                {"value": "<b>fox</b>", "precision": _SHARE, "recall": _SHARE},
+                {"value": None, "precision": _NO_SHARE, "recall": _NO_SHARE},
+            ],
+            "confusion": [[189, 0], [11, 0]],
+        }
+        for by in ("sample", "gold", "experts")
+    ],
+}
+
+
 def _field(name: str, type_: str, outcomes: list[tuple[object, int]], **more: int) -> Context:
     """The figures of a further answer field: how many tasks have which consensus."""
     n = sum(number for _, number in outcomes)
@@ -763,7 +799,8 @@ def _result_cases(at: str) -> Iterator[Case]:
         "consensus": votes[0]["answer"],
         "won": True,
         "agreement": 0.7,
-        "confidence": 0.93,
+        "confidence": 0.9,
+        "model": 0.98,
         "reason": Word("sure"),
     }
     second: Context = {
@@ -782,6 +819,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "won": False,
         "agreement": 0.5,
         "confidence": None,
+        "model": None,
         "reason": Word("none"),
         "votes": votes[1:3],
     }
@@ -828,6 +866,8 @@ def _result_cases(at: str) -> Iterator[Case]:
     drawn = {"charts": charts, "drawn": drawings(charts)}
     page: Context = {
         "charts": None,
+        "agreement_figures": None,
+        "agreement_chart": None,
         "drawn": None,
         "contributors": {"own": 12, "leaders": OVERVIEW["leaders"]},
         "rows": rows,
@@ -889,6 +929,10 @@ def _result_cases(at: str) -> Iterator[Case]:
         "visitor": {},
         "with a map and a timeline": drawn,
         "several questions": several,
+        "agreement": {
+            "agreement_figures": AGREEMENT,
+            "agreement_chart": agreement_chart.chart(AGREEMENT["measures"]),
+        },
         "further": {"first": False, "next": None, "contributors": None},
         "marks": {"fields": fields[-1:], "rows": [one | {"fields": by_field[5:8]}, one | {"fields": by_field[-3:]}]},
         "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
@@ -1194,7 +1238,7 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
             "installed": installed,
             "max_answers": method.max_answers,
         }
-        for method, installed in zip(METHODS.values(), (True, True, True, False, False), strict=True)
+        for method, installed in zip(METHODS.values(), (True, True, True, True, False, False), strict=True)
     ]
     keys: Context = {
         "methods": methods,
@@ -1211,15 +1255,18 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
     yield page("analyses", "none", **keys, items=[])
     yield page("analyses", "refused", **keys | {"refusal": "Analyses need a label."}, items=[])
     task: Context = {
-        "task_id": 12, "decided": True, "value": "fox", "confidence": 0.98, "probabilities": [0.98, 0.02, 0], "different": True, "consensus": "marten",
+        "task_id": 12, "decided": True, "value": "fox", "model": 0.98, "probabilities": [0.98, 0.02, 0], "different": True, "consensus": "marten",
     }  # fmt: skip
-    tied = task | {"task_id": 13, "decided": False, "value": None, "confidence": 0.5, "consensus": None}
-    one: Context = {"next": None, "csrf": "x", "title": "Analysis 6"}
+    tied = task | {"task_id": 13, "decided": False, "value": None, "model": 0.5, "consensus": None}
+    one: Context = {"next": None, "csrf": "x", "title": "Analysis 6", "figures": None, "chart": None}
     rows = [task, task | {"task_id": 14, "value": None}, tied]
     yield page("analysis", "different", **LISTED, **one, analysis=done, tasks=rows, all=False)
     agreed = done | {"n_different": 0, "n_unfit": 0, "converged": True, "user_name": None}
     yield page("analysis", "agreed", **SHORT, **one, analysis=agreed, tasks=[], all=False)
     yield page("analysis", "all", **SHORT, **one, analysis=done, tasks=rows, all=True)
+    measured = one | {"figures": AGREEMENT, "chart": agreement_chart.chart(AGREEMENT["measures"])}
+    of_that = done | {"method": Word("agreement"), "parameters": {}}
+    yield page("analysis", "agreement", **SHORT, **measured, analysis=of_that, tasks=[], all=False)
     for state in (begun, failed, waiting):
         yield page("analysis", state["state"], **SHORT, **one, analysis=state, tasks=[], all=False)
     who: Context = {"volunteer": "0f1e2d3c4b5a697", "answers": 1204, "accuracy": 0.93, "skill": 0.91}
@@ -1845,9 +1892,26 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     choices = ["fox", "marten", None, 7]
     chosen = {"which": "", "class_": "", "query": ""}
     counts = {"none": 2, "full": 1001, "sure": 40, "opinions": 1, "commented": 0}
-    task = {"result_id": 9, "task_id": 28114, "class": 2, "confidence": 0.512, "agreement": 0.33, "info": info}
+    task = {
+        "result_id": 9,
+        "task_id": 28114,
+        "class": 2,
+        "confidence": 0.49,
+        "model": 0.512,
+        "agreement": 0.33,
+        "info": info,
+    }
     task |= {"reason": Word("full"), "answers": 3, "opinions": 1, "comments": 2}
-    unfit = {"task_id": 28115, "class": None, "reason": Word("none"), "agreement": None, "opinions": 0, "comments": 0}
+    unfit = {
+        "task_id": 28115,
+        "class": None,
+        "reason": Word("none"),
+        "confidence": None,
+        "model": None,
+        "agreement": None,
+        "opinions": 0,
+        "comments": 0,
+    }
     page, keys = "project/review.html", frame(ILSE, f"{at}review") | owner | {"title": "Review", "owns": True}
     keys |= {"choices": choices, "counts": counts, "chosen": chosen, "declared": True, "first": True, "next": 9}
     yield Case(page, "some", keys | {"tasks": [task, task | unfit, task | {"reason": Word("expert")}]})
@@ -1915,7 +1979,15 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
 def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/adaptive.html", frame(ILSE, f"{at}adaptive") | owner | {"title": "Adaptive redundancy"}
     figures = {"min_answers": 2, "confidence": 0.95, "choices": ["fox", "marten"], "guarded": True, "accuracy": 0.81}
-    figures |= {"tasks": 900, "saved": 4120, "sure": 700, "full": 190, "none": 10, "expert": 12, "answers": 6200}
+    figures |= {
+        "tasks": 900,
+        "below_maximum": 4120,
+        "sure": 700,
+        "full": 190,
+        "none": 10,
+        "expert": 12,
+        "answers": 6200,
+    }
     figures |= {"completed": 900, "mean_answers": 3.21, "gold_seen": 40.0}
     steps = calibration([(0.6, False), (0.85, True), (0.96, True), (0.99, True), (0.99, False)])
     form = FORM | {"on": True, "completed": False, "min_answers": 2, "confidence": "95", "max_answers": 11}
@@ -1926,7 +1998,8 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
         "tasks": 900,
         "given": 6200,
         "asked": 3844,
-        "saved": 0.38,
+        "fewer": 0.38,
+        "fixed": None,
     }
     replay |= {"early": 700, "short": 3, "same": 880, "compared": 900, "right": 11, "checked": 12, "chosen": True}
     keys |= {
@@ -1951,11 +2024,19 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "effect", keys | {"checked": nobody, "effect": effect})
     nothing = dict.fromkeys(effect, 0)
     yield Case(page, "no effect", keys | {"checked": nobody, "effect": nothing})
-    others = [replay, replay | {"chosen": False, "confidence": 0.98, "compared": 0, "tasks": 0, "checked": 0}]
-    yield Case(page, "replayed", keys | {"checked": nobody, "replays": others})
+    other = replay | {"chosen": False, "confidence": 0.98, "compared": 0, "tasks": 0, "checked": 0}
+    fixed = {"tasks": 200, "accuracy": 0.96, "needed": 5.25, "saved": 0.31, "low": 0.18, "high": 0.44}
+    for name, against in {
+        "replayed": None,
+        "against a fixed number": fixed,
+        "without an interval": fixed | {"low": None, "high": None},
+        "nothing as accurate": fixed | {"needed": None, "saved": None, "low": None, "high": None},
+    }.items():
+        others = [replay | {"fixed": against}, other | {"fixed": against}]
+        yield Case(page, name, keys | {"checked": nobody, "replays": others})
     wrong = {name: ["Enter a number."] for name in ("min_answers", "confidence", "max_answers")}
     yield Case(page, "wrong", keys | {"checked": nobody, "form": form | {"errors": wrong}})
-    empty = figures | {"saved": 0, "answers": 0, "mean_answers": None, "guarded": False}
+    empty = figures | {"below_maximum": 0, "answers": 0, "mean_answers": None, "guarded": False}
     yield Case(page, "empty", keys | {"checked": nobody, "figures": empty})
     yield Case(page, "no label", keys | {"checked": None, "figures": None, "on": False})
 

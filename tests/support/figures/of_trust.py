@@ -29,7 +29,7 @@ async def of_trust(site: Site) -> Compared:
     yield "cats: reasons", {name: figures[name] for name in ("sure", "full", "none", "expert")}, {
         name: reasons[name] for name in ("sure", "full", "none", "expert")
     }  # fmt: skip
-    yield "cats: answers saved", figures["saved"], sum(row["saved"] for row in rows)
+    yield "cats: answers saved", figures["below_maximum"], sum(row["saved"] for row in rows)
     mean = sum(row["answers"] for row in rows) / len(rows) if rows else None
     yield "cats: answers per completed task", mean and round(figures["mean_answers"], 6), mean and round(mean, 6)
     page = await read(site, "/project/cats/adaptive", who)
@@ -40,7 +40,7 @@ async def of_trust(site: Site) -> Compared:
     yield "cats: counts of the review", {name: review["counts"][name] for name in ("none", "full", "sure")}, {
         name: reasons[name] for name in ("none", "full", "sure")
     }  # fmt: skip
-    confidences = [row["confidence"] or 0 for row in review["tasks"] if row["reason"] == "full"]
+    confidences = [row["model"] or 0 for row in review["tasks"] if row["reason"] == "full"]
     yield "cats: order of the review", confidences, sorted(confidences)
     if await site.rows("SELECT FROM evidence WHERE project_id = %(id)s LIMIT 1", **values):
         return

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import codecs
+import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Literal
 
-from crowdd_client.errors import IncompleteError
+from crowdd_client.errors import IncompleteError, InvalidValueError
+from crowdd_client.optional import optional
 from crowdd_client.table import Record, Table
 from crowdd_client.transport import Transport
 from crowdd_client.values import exact_number
 
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
 TYPES = {"tasks": "task", "answers": "task_run", "results": "result"}
+"""What can be followed, and what it is called in addresses."""
+FILES = TYPES | {"consensus": "consensus", "volunteers": "volunteer", "events": "event", "marks": "task_run"}
 What = Literal["tasks", "answers", "results"]
+WhatFile = Literal["tasks", "answers", "results", "consensus", "volunteers", "events", "marks"]
+Format = Literal["csv", "json", "ndjson", "parquet", "arrow", "xlsx"]
 _BETWEEN = " \t\r\n,["
 
 
@@ -23,28 +32,60 @@ class Export(Table):
     """The export of a project: its rows while they arrive, or a file.
 
     Owners may export always, others if the project is open (``zip_download``). Iterating keeps one part of the download
-    in memory, whatever its size.
+    in memory, whatever its size. DataFrames are made of the Parquet file, so their types are those of the server.
     """
 
-    def __init__(self, transport: Transport, short_name: str, what: What) -> None:
-        if what not in TYPES:
-            raise ValueError(f"An export has one of {', '.join(TYPES)} (got {what!r}).")
+    def __init__(self, transport: Transport, project_id: int, what: WhatFile) -> None:
+        if what not in FILES:
+            raise ValueError(f"An export has one of {', '.join(FILES)} (got {what!r}).")
         self._transport, self.name = transport, what
-        self._path = f"/project/{quote(short_name, safe='')}/tasks/export"
-        self._type = TYPES[what]
+        self._path = f"/api/project/{project_id}/export"
+        self._query: dict[str, object] = {"type": FILES[what], "rows": "mark" if what == "marks" else None}
 
     def __iter__(self) -> Iterator[Record]:
-        with self._transport.stream(self._path, {"type": self._type, "format": "json"}) as parts:
+        with self._transport.stream(self._path, {**self._query, "format": "json"}) as parts:
             yield from elements(parts)
 
-    def save(self, path: str | Path, format: Literal["csv", "json"] = "csv", *, raw: bool = False) -> int:
+    def to_pandas(self) -> pandas.DataFrame:
+        """The file as a DataFrame of pandas, whose types know missing values. Needs ``crowdd-client[pandas]``.
+
+        A server without Parquet sends rows, of which columns are made as by ``Table.to_pandas``.
+        """
+        library = optional("pandas", "pandas")
+        optional("pyarrow", "pandas")
+        file = self._parquet()
+        if file is None:
+            return super().to_pandas()
+        frame: pandas.DataFrame = library.read_parquet(file, dtype_backend="numpy_nullable")
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The same as a DataFrame of polars. Needs ``crowdd-client[polars]``."""
+        library = optional("polars", "polars")
+        file = self._parquet()
+        if file is None:
+            return super().to_polars()
+        frame: polars.DataFrame = library.read_parquet(file)
+        return frame
+
+    def _parquet(self) -> io.BytesIO | None:
+        """The file; None where the server lacks the libraries."""
+        try:
+            with self._transport.stream(self._path, {**self._query, "format": "parquet"}) as parts:
+                return io.BytesIO(b"".join(parts))
+        except InvalidValueError as error:
+            if error.error_code != "not_installed":
+                raise
+            return None
+
+    def save(self, path: str | Path, format: Format = "csv", *, raw: bool = False) -> int:
         """Writes the file, and returns how many bytes it has. The file is there only when it is complete.
 
         In CSV, texts that a spreadsheet would read as formulas begin with an apostrophe, unless ``raw``.
         """
         target, size = Path(path), 0
         draft = target.with_name(f"{target.name}.part")
-        query: dict[str, object] = {"type": self._type, "format": format, "raw": 1 if raw else None}
+        query = {**self._query, "format": format, "raw": 1 if raw else None}
         try:
             with self._transport.stream(self._path, query) as parts, draft.open("wb") as file:
                 for part in parts:

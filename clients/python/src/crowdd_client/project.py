@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from crowdd_client.export import Changes, Export, What
+from crowdd_client.export import Changes, Export, What, WhatFile
 from crowdd_client.rows import Rows
 from crowdd_client.table import Record
 from crowdd_client.transport import Transport
@@ -71,9 +71,12 @@ class Project:
         record: Record = self._transport.json("GET", f"/api/projectstats/{self.id}", {"at": iso(at)})
         return record
 
-    def export(self, what: What) -> Export:
-        """All of its tasks, answers or results (``what``) in one download: the fastest way to read all."""
-        return Export(self._transport, self.short_name, what)
+    def export(self, what: WhatFile) -> Export:
+        """All of its tasks, answers, results, consensus, volunteers, events or marks (``what``) in one download.
+
+        It is the fastest way to read all.
+        """
+        return Export(self._transport, self.id, what)
 
     def changes(self, what: What, cursor: str = "") -> Changes:
         """What has changed in its tasks, answers or results (``what``) since a cursor; without one, all rows.

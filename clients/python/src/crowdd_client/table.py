@@ -22,6 +22,9 @@ class Table(Iterable[Record]):
 
     name = "rows"
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.name}>"
+
     @abstractmethod
     def __iter__(self) -> Iterator[Record]:
         """The rows by id."""

@@ -12,14 +12,17 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from crowdd_client.errors import ApiError, ConnectionLostError, api_error
+from crowdd_client.errors import ApiError, ConnectionLostError, ForbiddenError, api_error
 from crowdd_client.retries import BUSY, Retries, Waiting
 from crowdd_client.values import exact_number
 from crowdd_client.version import __version__
 
-TIMEOUT = httpx.Timeout(120.0, connect=10.0)
+TIMEOUT = httpx.Timeout(120.0, connect=5.0)
 """Seconds without any byte. A server may take a while for an array of thousands of tasks."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
+_FIRST_SECONDS = 5.0  # for the first connection: an address that nobody answers is wrong
+_HIDDEN = (401, 403, 404)  # what a visitor may be told of what somebody with a key sees
+_OF_KEYS = "/api/token"  # whoever has a key may ask, or is forbidden to; without one the status is 401
 _log = logging.getLogger("crowdd_client")
 
 Query = Mapping[str, object]
@@ -36,6 +39,7 @@ class Transport:
             raise ValueError(f"The address of the server must begin with http:// or https:// (got {site!r}).")
         self.site, self._retries, self._wait = site.rstrip("/"), retries, wait
         self._http = http or httpx.Client(timeout=TIMEOUT)
+        self._reached, self._unproven = False, bool(key)
         self._headers = {"Accept": "application/json", "User-Agent": f"crowdd-client/{__version__}"}
         if key:
             self._headers["Authorization"] = key
@@ -99,9 +103,24 @@ class Transport:
             if response is not None:
                 break
         try:
+            self._prove(method)
             yield response
         finally:
             response.close()
+
+    def _prove(self, method: str) -> None:
+        """Raises ForbiddenError for a key that the server does not know: it reads with it as without one."""
+        if not self._unproven or method != "GET":
+            return
+        self._unproven = False
+        try:
+            self.send("GET", _OF_KEYS)
+        except ForbiddenError as error:
+            if error.status == httpx.codes.UNAUTHORIZED:
+                self._unproven = True
+                raise ForbiddenError(f"{self.site} does not know this key.", error.status) from None
+        except ApiError:
+            return  # it says nothing of the key
 
     def _tried(self, request: httpx.Request, waiting: Waiting, repeatable: bool, whole: bool) -> httpx.Response | None:
         """The response to one attempt; None when the request is to be sent again, which has been waited for."""
@@ -114,16 +133,22 @@ class Transport:
         except httpx.TransportError as error:
             sent = not isinstance(error, _NEVER_SENT)
             delay = None if sent and not repeatable else waiting.after_loss()
+            if delay is not None and not sent and not self._reached:
+                late = waiting.waited > _FIRST_SECONDS or isinstance(error, httpx.ConnectTimeout)
+                delay = None if late else delay
             if delay is None:
                 raise ConnectionLostError(f"{self.site} could not be reached: {_words(error)}.") from error
             self._pause(delay, _words(error))
             return None
+        self._reached = True
         if response.is_success:
             return response
         delay = None
         if response.status_code in BUSY and (repeatable or response.status_code == httpx.codes.TOO_MANY_REQUESTS):
             delay = waiting.after_status(response.status_code, response.headers.get("retry-after"))
         if delay is None:
+            if response.status_code in _HIDDEN:
+                self._prove(request.method)
             raise _refusal(response)
         self._pause(delay, f"status {response.status_code}")
         return None

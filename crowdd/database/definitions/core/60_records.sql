@@ -41,8 +41,9 @@ SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id
 -- A result with what its answers say together, by the names of the answer fields.
 CREATE VIEW result_record AS
 SELECT r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version,
-       consensus_of_result(r.project_id, r.last_version, ROW(r.consensus, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus,
-       r.reason, r.confidence, CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info, r.changed_xid
+       consensus_of_result(r.project_id, r.last_version, ROW(r.consensus, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further,
+                           printed_as_json(r)) AS consensus,
+       r.reason, printed_confidence(r) AS confidence, model_value(r) AS model, CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info, r.changed_xid
   FROM result r;
 
 -- A task as others than owners may read it: like task_record, without the hidden columns of info. While the project has gold tasks,

@@ -9,7 +9,7 @@ SELECT array_agg((j = p_class)::int::real ORDER BY j) FROM generate_series(1, p_
 -- Makes a version behind the last result r that says something else of the same answers, for this reason (expert or analysis): what r
 -- taught is taken back and replaced. The caller holds the ledger row. A draft emits no event and teaches nothing.
 CREATE FUNCTION decided_version(r result, q trust_model, p_class int, p_posterior real[], p_reason text, p_user bigint, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE s said := (q.choices[p_class], NULL, r.n_compared, r.agreement, p_posterior[p_class]); names text[]; users jsonb; said_by_name jsonb; res bigint;
+DECLARE s said := (q.choices[p_class], NULL, r.n_compared, r.agreement, p_posterior[p_class]); names text[]; users jsonb; said_by_name jsonb; res bigint; model real;
 BEGIN
     s := kept_consensus(s);
     PERFORM unteach(r.project_id, r.task_id);
@@ -30,9 +30,10 @@ BEGIN
     SELECT coalesce(jsonb_agg(user_id ORDER BY id) FILTER (WHERE user_id IS NOT NULL), '[]') INTO users FROM task_run
      WHERE project_id = r.project_id AND id = ANY (r.task_run_ids);
     SELECT answer_names INTO names FROM project WHERE id = r.project_id;
-    said_by_name := consensus_by_name(names, s, r.further);
+    model := CASE WHEN p_reason <> 'expert' THEN s.confidence END;
+    said_by_name := consensus_by_name(names, s, r.further, jsonb_build_object('confidence', NULL, 'model', model));
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)
-    VALUES (r.project_id, 'result_updated', r.task_id, res, p_now, jsonb_build_object('user_ids', users, 'label', s.consensus, 'confidence', s.confidence, 'reason', p_reason)
+    VALUES (r.project_id, 'result_updated', r.task_id, res, p_now, jsonb_build_object('user_ids', users, 'label', s.consensus, 'confidence', NULL, 'model', model, 'reason', p_reason)
             || CASE WHEN octet_length(said_by_name::text) <= 2000 THEN jsonb_build_object('consensus', said_by_name) ELSE '{}' END);
     RETURN res;
 END $$;

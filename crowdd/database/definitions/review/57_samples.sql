@@ -46,3 +46,17 @@ BEGIN
     IF r.reason <> 'expert' THEN PERFORM decide_task(p_project, p_task, r.id, p_user, p_class, p_owns, p_now); END IF;
     RETURN 'decided';
 END $$;
+
+-- Has the next results of a project count as changed, at most p_maximum, because another curve says their confidence. Whether there may be more.
+CREATE FUNCTION tell_results(p_project bigint, p_maximum int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE told bigint[]; next_ bigint;
+BEGIN
+    SELECT (recalibration->>'told')::bigint INTO next_ FROM trust_model WHERE project_id = p_project;
+    IF next_ IS NULL THEN RETURN false; END IF;
+    SELECT array_agg(id) INTO told FROM (SELECT id FROM result WHERE project_id = p_project AND id > next_ AND last_version AND reason IN ('sure', 'full')
+                                          ORDER BY id LIMIT p_maximum FOR UPDATE) r;
+    UPDATE result SET changed_xid = change_stamp() WHERE project_id = p_project AND id = ANY (told);
+    UPDATE trust_model SET recalibration = CASE WHEN told IS NULL THEN recalibration - 'told' ELSE jsonb_set(recalibration, '{told}', to_jsonb(told[cardinality(told)])) END
+     WHERE project_id = p_project AND (recalibration->>'told')::bigint = next_;
+    RETURN told IS NOT NULL;
+END $$;

@@ -103,11 +103,11 @@ BEGIN
     UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
     IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;
     IF p_quiet THEN RETURN o; END IF;
-    IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further); END IF;
+    IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further, CASE WHEN reason IS NOT NULL OR w.posterior IS NOT NULL THEN jsonb_build_object('confidence', w.measured, 'model', s.confidence) END); END IF;
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)
     VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now,
             jsonb_build_object('user_ids', users) || CASE WHEN octet_length(said_by_name::text) <= 2000 THEN jsonb_build_object('consensus', said_by_name) ELSE '{}' END
-            || CASE WHEN reason IS NULL THEN '{}' ELSE jsonb_build_object('label', s.consensus, 'confidence', s.confidence, 'reason', reason) END);
+            || CASE WHEN reason IS NULL THEN '{}' ELSE jsonb_build_object('label', s.consensus, 'confidence', w.measured, 'model', s.confidence, 'reason', reason) END);
     RETURN o;
 END $$;
 

@@ -148,12 +148,14 @@ BEGIN
     RETURN nullif(further, '[]');
 END $$;
 
--- What answers say, as it is shown: by the names of the fields, null where it is still to be compared. A single answer has no agreement.
-CREATE FUNCTION consensus_by_name(p_names text[], s said, p_further jsonb) RETURNS jsonb IMMUTABLE LANGUAGE plpgsql AS $$
+-- What answers say, as it is shown: by the names of the fields, null where it is still to be compared. A single answer has no agreement. p_first: what is
+-- printed of the first field instead of its confidence (printed_as_json).
+CREATE FUNCTION consensus_by_name(p_names text[], s said, p_further jsonb, p_first jsonb) RETURNS jsonb IMMUTABLE LANGUAGE plpgsql AS $$
 DECLARE found jsonb := jsonb_build_array(CASE WHEN s.n_compared IS NOT NULL THEN said_as_json(s) END) || coalesce(p_further, '[]'); shown jsonb := '{}'; e jsonb;
 BEGIN
     FOR nth IN 1 .. cardinality(p_names) LOOP
         e := nullif(found->(nth - 1), 'null') - 'hash';
+        IF nth = 1 THEN e := e || coalesce(p_first, '{}'); END IF;
         IF (e->>'answers')::int < 2 THEN e := e || '{"agreement": null}'; END IF;
         shown := shown || jsonb_build_object(p_names[nth], e);
     END LOOP;
@@ -161,8 +163,8 @@ BEGIN
 END $$;
 
 -- The same for the last version of a result. Earlier versions may be of other fields. Without fields the only name is "answer".
-CREATE FUNCTION consensus_of_result(p_project bigint, p_last boolean, s said, p_further jsonb) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION consensus_of_result(p_project bigint, p_last boolean, s said, p_further jsonb, p_first jsonb) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT p_last THEN RETURN NULL; END IF;
-    RETURN consensus_by_name(coalesce((SELECT answer_names FROM project WHERE id = p_project), '{answer}'), s, p_further);
+    RETURN consensus_by_name(coalesce((SELECT answer_names FROM project WHERE id = p_project), '{answer}'), s, p_further, p_first);
 END $$;

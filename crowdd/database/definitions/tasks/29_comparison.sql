@@ -99,7 +99,7 @@ BEGIN
         PERFORM measure_later(c.project_id, p_now);
         CONTINUE WHEN NOT jsonb_path_exists(c.said, '$[*] ? (@ != null)');
         IF fresh AND trial IS FALSE THEN
-            more := consensus_by_name(names, s, more);
+            more := consensus_by_name(names, s, more, printed_as_json(r));
             INSERT INTO event (project_id, kind, task_id, result_id, at, data)
             VALUES (c.project_id, 'result_compared', c.task_id, r.id, p_now, CASE WHEN octet_length(more::text) <= 2000 THEN jsonb_build_object('consensus', more) ELSE '{}' END);
         END IF;

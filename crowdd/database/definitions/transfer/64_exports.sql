@@ -1,19 +1,10 @@
 -- Files that leave a project (crowdd/features/exports/statements.py).
 
--- The measured confidence of a result of which the model says this; null while nothing was measured, and where somebody has decided.
-CREATE FUNCTION measured_of(p_project bigint, p_reason text, p_confidence float8) RETURNS float8 STABLE LANGUAGE sql AS $$
-SELECT measured_confidence(q.recalibration, p_confidence) FROM trust_model q WHERE q.project_id = p_project AND p_reason IN ('sure', 'full') $$;
-
--- What last results say, a row for each answer field. What the model of the volunteers says of the first field, a label or labels, has a column of its
--- own; confidence is then what was measured (measured_of).
+-- What last results say, a row for each answer field.
 CREATE VIEW consensus_export AS
 SELECT r.id, r.project_id, r.task_id, r.id AS result_id, r.created, e.key AS field, e.value->'value' AS value, (e.value->>'answers')::bigint AS answers,
-       (e.value->>'agreement')::float8 AS agreement,
-       CASE WHEN f.modelled THEN measured_of(r.project_id, r.reason, (e.value->>'confidence')::float8) ELSE (e.value->>'confidence')::float8 END AS confidence,
-       CASE WHEN f.modelled THEN (e.value->>'confidence')::float8 END AS model, r.reason
+       (e.value->>'agreement')::float8 AS agreement, (e.value->>'confidence')::float8 AS confidence, (e.value->>'model')::float8 AS model, r.reason
   FROM result_record r CROSS JOIN LATERAL jsonb_each(CASE WHEN jsonb_typeof(r.consensus) = 'object' THEN r.consensus END) WITH ORDINALITY e(key, value, nth)
-  LEFT JOIN project p ON p.id = r.project_id
- CROSS JOIN LATERAL (SELECT coalesce(p.answer_names[1] = e.key AND p.answer_fields->0->>'type' IN ('label', 'labels'), false)) f (modelled)
  WHERE r.last_version;
 
 -- Events that have a number, as webhooks are told of them.

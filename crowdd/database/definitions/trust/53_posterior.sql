@@ -109,6 +109,26 @@ BEGIN
     RETURN CASE n WHEN 0 THEN y[1] WHEN cardinality(x) THEN y[n] ELSE y[n] + (p_value - x[n]) / (x[n + 1] - x[n]) * (y[n + 1] - y[n]) END;
 END $$;
 
+-- Whether the model of the volunteers says how sure a result is. Otherwise its confidence is the share of the answers that support the value.
+CREATE FUNCTION is_modelled(r result) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$ SELECT r.reason IS NOT NULL OR r.posterior IS NOT NULL $$;
+
+-- What the model says of a result; null where an expert has decided.
+CREATE FUNCTION model_value(r result) RETURNS real IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN is_modelled(r) AND r.reason IS DISTINCT FROM 'expert' THEN r.confidence END $$;
+
+-- The confidence of a result that is printed: of what the model says, what was measured by p_at; null while nothing was, and where experts or analyses decided.
+CREATE FUNCTION printed_confidence(r result, p_at timestamptz DEFAULT 'infinity') RETURNS real STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT is_modelled(r) THEN RETURN r.confidence; END IF;
+    IF NOT r.last_version OR r.reason IS NULL OR r.reason NOT IN ('sure', 'full') THEN RETURN NULL; END IF;
+    RETURN (SELECT measured_confidence(q.recalibration, r.confidence) FROM trust_model q
+             WHERE q.project_id = r.project_id AND (q.recalibration->>'at')::timestamp AT TIME ZONE 'UTC' <= p_at);
+END $$;
+
+-- The same two, to stand for the confidence of the first answer field; null where the model says nothing.
+CREATE FUNCTION printed_as_json(r result, p_at timestamptz DEFAULT 'infinity') RETURNS jsonb STABLE LANGUAGE sql AS $$
+SELECT CASE WHEN is_modelled(r) THEN jsonb_build_object('confidence', printed_confidence(r, p_at), 'model', model_value(r)) END $$;
+
 -- What decides whether a task has enough answers: what was measured, or else what the model says.
 CREATE FUNCTION sureness(w weighed) RETURNS real IMMUTABLE LANGUAGE sql AS $$ SELECT coalesce((w).measured, (w).confidence) $$;
 

@@ -28,6 +28,7 @@ def about(said: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {
         "documents": {"project.json": {"name": "Night: animals", **said}, "presenter.html": "<p>?</p>"},
         "description": description,
+        "recalibration": None,
     }
 
 
