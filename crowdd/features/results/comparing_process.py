@@ -22,6 +22,7 @@ from crowdd.kernel.concurrency.isolated import HelperProcess
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField, fits, with_choices
+from crowdd.kinds.questions.options import OPINION
 
 COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]]] = {
     "text": comparing_texts.compare_texts,
@@ -81,6 +82,8 @@ def _compare_field(
     field: AnswerField, answers: Sequence[Sequence[Answer]], first: int | None
 ) -> tuple[Values | None, Mapping[str, str] | None]:
     """What the answers say at a field (None: that was found out when the task was completed), and its sums of alpha."""
+    if field.opinion:
+        return None, None
     values = fitting_values(field, answers)
     comparison, distance = None, None
     if field.type in COMPARED:
@@ -143,6 +146,7 @@ def read_field(declaration: Values) -> AnswerField:
         name="",
         path=(),
         type=declaration["type"],
+        opinion=declaration["type"] == OPINION,
         choices=None if choices is None else tuple(choices),
         min=declaration.get("min"),
         max=declaration.get("max"),

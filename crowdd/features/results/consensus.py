@@ -19,10 +19,12 @@ class FieldConsensus(TypedDict):
 
     ``won``: they have a consensus; ``short``: its ``value`` is kept. ``answers`` were compared; with fewer than two of
     them ``agreement`` is None. ``pending``: they are still to be compared; ``failed``: that did not succeed so far.
+    ``opinion``: they are counted and not compared.
     """
 
     name: str
     type: str
+    opinion: bool
     value: object
     won: bool
     short: bool
@@ -34,10 +36,11 @@ class FieldConsensus(TypedDict):
 
 
 class FieldSummary(ResultSummary):
-    """A field with what the last results of a project say there together."""
+    """A field with what the last results of a project say there together; of opinions nothing but counts."""
 
     name: str
     type: str
+    opinion: bool
 
 
 def by_field(fields: Sequence[AnswerField], comparison: Said) -> list[FieldConsensus]:
@@ -57,6 +60,7 @@ def _consensus(field: AnswerField, known: Values | None, failed: bool) -> FieldC
     return {
         "name": field.name,
         "type": field.type,
+        "opinion": field.opinion,
         "value": one.get("value"),
         "won": one["hash"] is not None,
         "short": "value" in one,
@@ -70,7 +74,10 @@ def _consensus(field: AnswerField, known: Values | None, failed: bool) -> FieldC
 
 def summaries_by_field(fields: Sequence[AnswerField], summaries: Sequence[ResultSummary]) -> list[FieldSummary]:
     """The summaries of a project with the names of its fields; [] if it declares none."""
-    return [{**one, "name": field.name, "type": field.type} for field, one in zip(fields, summaries, strict=False)]
+    return [
+        {**one, "tied": 0 if field.opinion else one["tied"], "name": field.name, "type": field.type, "opinion": field.opinion}
+        for field, one in zip(fields, summaries, strict=False)
+    ]
 
 
 _LEVEL = 0.95

@@ -101,7 +101,9 @@ class FinishedTasks:
         fields = declared(row["info"])
         result_summaries = await statements.list_summaries(self._db, row["id"], OUTCOMES, len(fields) or 1)
         alphas = await alpha.of_project(self._db, row["id"], fields) if fields else []
-        return Together(result_summaries[0], summaries_by_field(fields, result_summaries), alphas)
+        summaries = summaries_by_field(fields, result_summaries)
+        first: ResultSummary = {**result_summaries[0], "tied": summaries[0]["tied"]} if summaries else result_summaries[0]
+        return Together(first, summaries, alphas)
 
     async def alpha(self, row: ProjectPage) -> list[Alpha]:
         """Krippendorff's alpha of each declared field; to be asked for those who may see answers."""

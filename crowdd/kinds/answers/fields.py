@@ -63,7 +63,8 @@ class AnswerField:
 
     ``choices`` are the classes of a label, the possible members of labels, or the labels of marks; None: any.
     ``unsure`` has the value that means "I can't tell", if there is one. For a label it is a choice like any other.
-    ``nothing``: an empty array in place of the value means "nothing there".
+    ``nothing``: an empty array in place of the value means "nothing there". ``opinion``: no value is the right one, so
+    that values are counted and never compared.
     """
 
     name: str
@@ -72,6 +73,7 @@ class AnswerField:
     choices: tuple[Choice, ...] | None = None
     unsure: tuple[Choice, ...] = ()
     nothing: bool = False
+    opinion: bool = False
     min: float | None = None
     max: float | None = None
     tolerance: float | None = None
@@ -100,6 +102,7 @@ def _field(field: Values) -> AnswerField:
         choices=None if choices is None else tuple(choices),
         unsure=(field["unsure"],) if "unsure" in field else (),
         nothing=field.get("nothing") is True,
+        opinion=field.get("opinion") is True,
         **options,
     )
 
@@ -168,6 +171,7 @@ _OPTIONS: Final = {
     "type": needed(Option(_check_type, {"enum": list(TYPES)})),
     "unsure": Option(_check_choice, {"type": ["string", "number", "boolean", "null"]}),
     "nothing": BOOLEAN,
+    "opinion": BOOLEAN,
 }
 _CHOICES: Final = Option(_check_choices, {"type": "array", "minItems": 1, "maxItems": MAX_CHOICES})
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import ANSWERS, MAX_CHOICES, MAX_FIELDS
-from crowdd.kinds.questions.options import at, values_of
+from crowdd.kinds.questions.options import OPINION, at, values_of
 from crowdd.kinds.questions.question_type import QuestionType
 from crowdd.kinds.questions.types import TYPES
 from crowdd.kinds.questions.validation import QUESTIONS
@@ -78,8 +78,9 @@ def _single(kind: QuestionType, question: Values) -> Iterator[Values]:
 
 
 def _instead(question: Values) -> Values:
-    """What may stand in place of a value."""
+    """What may stand in place of a value, and whether a value can be right."""
     return {
+        **({"opinion": True} if question.get("kind") == OPINION else {}),
         **({"unsure": None} if question.get("unsure") else {}),
         **({"nothing": True} if question.get("nothing") else {}),
     }
