@@ -16,7 +16,14 @@ from typing import Any, Final, Protocol, TypeVar
 import attrs
 import orjson
 
-from crowdd.features.results import alpha_sums, comparing_marks, comparing_texts
+from crowdd.features.results import (
+    alpha_sums,
+    comparing_lines,
+    comparing_marks,
+    comparing_orders,
+    comparing_shapes,
+    comparing_texts,
+)
 from crowdd.features.results.comparing import Answer, Compared
 from crowdd.kernel.concurrency.isolated import HelperProcess
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
@@ -30,9 +37,15 @@ COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]
     "points": comparing_marks.compare_points,
     "polygon": comparing_marks.compare_polygons,
     "spans": comparing_texts.compare_spans,
+    "transcript": comparing_lines.compare_transcripts,
+    "areas": comparing_shapes.compare_areas,
+    "lines": comparing_shapes.compare_lines,
+    "places": comparing_shapes.compare_places,
+    "date": comparing_orders.compare_dates,
+    "ranking": comparing_orders.compare_rankings,
 }
 """Types that are compared after the commit."""
-SINGLE: Final = frozenset({"text", "polygon"})
+SINGLE: Final = frozenset({"text", "polygon", "date", "ranking"})
 """Those of them whose answers have one value."""
 
 

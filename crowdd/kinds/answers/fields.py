@@ -53,6 +53,12 @@ TYPES: Final[Mapping[str, AnswerType]] = {
         AnswerType("points", "An array of `{x, y, label?}`.", choices=True, options=_TOLERANCE),
         AnswerType("polygon", "An array of `{x, y}`, the corners of one area."),
         AnswerType("spans", "An array of `{start, end, label?}`, in characters.", choices=True),
+        AnswerType("date", "A date: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`."),
+        AnswerType("ranking", "An array of all choices, the first one first.", choices=True, needs_choices=True),
+        AnswerType("transcript", "An array of lines: `{text, x?, y?, width?, height?}`."),
+        AnswerType("areas", "An array of `{points, label?}` or `{geometry, label?}`.", choices=True),
+        AnswerType("lines", "An array of `{points, label?}`.", choices=True, options=_TOLERANCE),
+        AnswerType("places", "An array of `{geometry, label?}`.", choices=True, options=_TOLERANCE),
     )
 }
 

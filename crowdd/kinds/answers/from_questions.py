@@ -44,8 +44,8 @@ def of_questions(document: Values) -> list[Values]:
 
 def _fields(question: Values) -> Iterator[Values]:
     kind = TYPES[question["type"]]
-    if not kind.answer_type:
-        yield from _single(kind, question)
+    if kind.single is not None and question.get("max") == 1:
+        yield _single(kind.single, question)
         return
     choices = _choices(kind, question)
     if choices is not None and len(choices) > MAX_CHOICES:
@@ -68,13 +68,11 @@ def _fields(question: Values) -> Iterator[Values]:
         yield {"name": name, "at": at("", name), **field}
 
 
-def _single(kind: QuestionType, question: Values) -> Iterator[Values]:
+def _single(single: tuple[str, str], question: Values) -> Values:
     """The field of a question whose answers have one mark at most."""
-    if kind.single is None or question.get("max") != 1:
-        return
-    answer_type, key = kind.single
+    answer_type, key = single
     about = {"name": question["name"], "at": at("", question["name"], 0, key), "type": answer_type}
-    yield {**about, **_instead(question), "nothing": True}
+    return {**about, **_instead(question), "nothing": True}
 
 
 def _instead(question: Values) -> Values:

@@ -71,7 +71,7 @@ class QuestionType:
     media: frozenset[str] = frozenset()
     needs_medium: bool = False
     each: bool = False  # whether marks have questions of their own
-    answer_type: str = ""  # of an answer field (kinds.answers); "" where answers are not compared part by part
+    answer_type: str = ""  # of an answer field (kinds.answers)
     single: tuple[str, str] | None = (
         None  # the same where an answer has one mark: type, and the key of the mark that has it
     )
