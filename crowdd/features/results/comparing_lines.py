@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from crowdd.features.results import comparing, comparing_texts
+from crowdd.features.results import comparing
 from crowdd.features.results.comparing import Answer, Compared, agreement, mean, short
 from crowdd.features.results.comparing_texts import compare_texts, plain_text, text_distance, unsure_parts
 from crowdd.features.results.geometry import Box
@@ -64,7 +64,7 @@ def _by_place(field: AnswerField, values: Sequence[Answer]) -> list[Values]:
         for person, value in enumerate(values)
         for nth, line in enumerate(value)
     ]
-    near = comparing.find_near_marks(marks, lambda place: place[2], lambda one, other: _overlap(_sides(one), _sides(other)))
+    near = comparing.find_near_marks(marks, lambda place: place[2], _overlap)
     texts = [read_transcript(value) for value in values]
     people = comparing.nearest_first(values, comparing.pair_distances(texts, text_distance))
     lines = []
@@ -79,10 +79,7 @@ def _by_place(field: AnswerField, values: Sequence[Answer]) -> list[Values]:
 
 
 Place = tuple[float, float, float, float, float]
-
-
-def _sides(place: tuple[float, ...]) -> Box:
-    return place[0], place[1], place[2], place[3]
+"""The sides of a line, and where it stands among the lines of its answer, from 0 to 1."""
 
 
 def _box(line: Values) -> Box:
@@ -90,12 +87,12 @@ def _box(line: Values) -> Box:
     return x, y, x + width, y + height
 
 
-def _overlap(one: Box, other: Box) -> float:
+def _overlap(one: Place, other: Place) -> float:
     """The part of the smaller box that lies in the other one, if that is half of it at least."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other))
-    if one == other:
+    if one[:4] == other[:4]:
         return 1.0
     share = width * height / smaller if width > 0 and height > 0 and smaller > 0 else 0.0
     return min(share, 1.0) if share >= _MIN_OVERLAP else 0.0

@@ -22,7 +22,7 @@ def date_distance(one: str, other: str) -> float:
 
 
 def compare_dates(field: AnswerField, values: Sequence[Answer]) -> Compared:
-    """The date of more than half; otherwise the median of those that are as exact as most, unless two are in the middle.
+    """The date of more than half; otherwise the median of those that are as exact as most; none between two.
 
     Confidence is the share of the answers that say nothing else.
     """
@@ -56,7 +56,7 @@ def order_distance(one: Order, other: Order) -> float:
 
 
 def compare_rankings(field: AnswerField, values: Sequence[Answer]) -> Compared:
-    """The order of the mean ranks (Borda); none if two entries have the same. Confidence: how alike the answers are to it."""
+    """The order of the mean ranks (Borda); none if two are the same. Confidence: how alike the answers are to it."""
     if not values:
         return Compared(0)
     orders = [read_order(value) for value in values]

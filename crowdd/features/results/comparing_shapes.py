@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 import attrs
@@ -54,14 +55,21 @@ def distance_of(kind: Kind, one: Shapes, other: Shapes, *, counted: bool) -> flo
 
 
 def _compare(
-    kind: Kind, values: Sequence[Answer], answers: Sequence[Shapes], written: Callable[[Shape], Values], *, counted: bool
+    kind: Kind,
+    values: Sequence[Answer],
+    answers: Sequence[Shapes],
+    written: Callable[[Shape], Values],
+    *,
+    counted: bool,
 ) -> Compared:
     if len(answers) < 2:
         return Compared(1, True, values[0], 1.0, 1.0) if answers else Compared(0)
     distances = comparing.pair_distances(answers, partial(distance_of, kind, counted=counted))
     people = comparing.nearest_first(answers, distances)
     made = comparing.list_marks(answers)
-    clusters = comparing.find_clusters(made, comparing.find_near_marks(made, kind.reach, kind.alike), people, kind.middle)
+    clusters = comparing.find_clusters(
+        made, comparing.find_near_marks(made, kind.reach, kind.alike), people, kind.middle
+    )
     return Compared(
         n=len(answers),
         won=True,
@@ -138,7 +146,7 @@ def read_lines(value: Sequence[Values]) -> Shapes:
 def evenly(points: Sequence[Sequence[float]]) -> list[Point]:
     """A line at ``_ALONG`` points that are equally far from each other along it."""
     corners = [(float(x), float(y)) for x, y in points]
-    lengths = [math.dist(one, other) for one, other in zip(corners, corners[1:], strict=False)]
+    lengths = [math.dist(one, other) for one, other in pairwise(corners)]
     step, places, nth, behind = sum(lengths) / (_ALONG - 1), list[Point](), 0, 0.0
     for number in range(_ALONG):
         at = number * step
@@ -151,7 +159,7 @@ def evenly(points: Sequence[Sequence[float]]) -> list[Point]:
 
 
 def measure_reach(field: AnswerField, answers: Sequence[Shapes]) -> float:
-    """How far apart marks may be that mean the same: the tolerance, otherwise 100 m, or 2 % of the diagonal of lines."""
+    """How far apart marks may be that mean the same: the tolerance, otherwise 100 m, or 2 % of the diagonal."""
     if field.tolerance is not None or field.type == "places":
         return NEAR_METRES if field.tolerance is None else field.tolerance
     points = [point for answer in answers for shape, _ in answer for point in _points(shape)]
@@ -199,7 +207,10 @@ _METRES: Final = 111_195.0  # of a degree of latitude
 def read_places(value: Sequence[Values]) -> Shapes:
     """The places of an answer: the latitude is the first coordinate, of which a degree is as long everywhere."""
     places = (one["geometry"]["coordinates"] for one in value)
-    return [((float(y), float(y), float(x)), comparing.label_of_mark(one)) for (x, y, *_), one in zip(places, value, strict=True)]
+    return [
+        ((float(y), float(y), float(x)), comparing.label_of_mark(one))
+        for (x, y, *_), one in zip(places, value, strict=True)
+    ]
 
 
 def metres(one: Shape, other: Shape) -> float:
@@ -239,7 +250,7 @@ def compare_places(field: AnswerField, values: Sequence[Answer]) -> Compared:
 def measure(
     field: AnswerField, values: Sequence[Answer]
 ) -> tuple[Callable[[Answer], Answer], Callable[[Answer, Answer], float]]:
-    """How values of lines or places are read, and how far two of them are apart; ``values`` say how large pictures are."""
+    """How values of lines or places are read, and how far two are apart; ``values`` say how large pictures are."""
     read = read_places if field.type == "places" else read_lines
     within = measure_reach(field, [read(value) for value in values])
     kind = places_of(within) if field.type == "places" else lines_of(within)

@@ -75,7 +75,13 @@ def _consensus(field: AnswerField, known: Values | None, failed: bool) -> FieldC
 def summaries_by_field(fields: Sequence[AnswerField], summaries: Sequence[ResultSummary]) -> list[FieldSummary]:
     """The summaries of a project with the names of its fields; [] if it declares none."""
     return [
-        {**one, "tied": 0 if field.opinion else one["tied"], "name": field.name, "type": field.type, "opinion": field.opinion}
+        {
+            **one,
+            "tied": one["tied"] * (not field.opinion),
+            "name": field.name,
+            "type": field.type,
+            "opinion": field.opinion,
+        }
         for field, one in zip(fields, summaries, strict=False)
     ]
 

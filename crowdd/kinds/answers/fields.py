@@ -95,10 +95,11 @@ def declared(info: Values) -> list[AnswerField]:
     declaration = info.get(ANSWERS)
     if declaration is None or validate(declaration):
         return []
-    return [_field(field) for field in ([declaration] if isinstance(declaration, dict) else declaration)]
+    return [read_declaration(field) for field in ([declaration] if isinstance(declaration, dict) else declaration)]
 
 
-def _field(field: Values) -> AnswerField:
+def read_declaration(field: Values) -> AnswerField:
+    """A field as it is declared, which must be valid."""
     choices = field.get("choices")
     options = {name: field.get(name) for name in TYPES[field["type"]].options}
     return AnswerField(

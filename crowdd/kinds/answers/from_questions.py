@@ -36,10 +36,10 @@ def _version(info: Values) -> int:
     return version if type(version) is int and 0 < version <= _MAX_VERSION else 0
 
 
-def of_questions(document: Values) -> list[Values]:
-    """The answer fields of a valid list of questions, in their order (``kinds.answers``), the first MAX_FIELDS."""
+def of_questions(document: Values, maximum: int | None = MAX_FIELDS) -> list[Values]:
+    """The answer fields of a valid list of questions, in their order (``kinds.answers``), the first so many."""
     questions = (question for step in document["steps"] for question in step.get("questions", []))
-    return [field for question in questions for field in _fields(question)][:MAX_FIELDS]
+    return [field for question in questions for field in _fields(question)][:maximum]
 
 
 def _fields(question: Values) -> Iterator[Values]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from crowdd.kinds.answers.fields import AnswerField, Choice, folded, is_choice, key
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers.fields import AnswerField, Choice, folded, is_choice, key
 from crowdd.kinds.questions.options import is_day, is_number
 
 MARKS: Final = frozenset({"boxes", "points", "spans", "areas", "lines", "places"})
@@ -120,7 +120,9 @@ def _is_ranking(field: AnswerField, value: object) -> bool:
 
 
 def _is_transcript(field: AnswerField, value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in value)
+    return isinstance(value, list) and all(
+        isinstance(each, dict) and isinstance(each.get("text"), str) for each in value
+    )
 
 
 def _is_date(field: AnswerField, value: object) -> bool:
@@ -147,7 +149,13 @@ def _is_area(mark: Values) -> bool:
     if "geometry" not in mark:
         return _is_path(mark.get("points"), 3)
     rings = _geometry(mark, "Polygon")
-    return isinstance(rings, list) and bool(rings) and isinstance(rings[0], list) and len(rings[0]) > 3 and all(map(_is_position, rings[0]))
+    return (
+        isinstance(rings, list)
+        and bool(rings)
+        and isinstance(rings[0], list)
+        and len(rings[0]) > 3
+        and all(map(_is_position, rings[0]))
+    )
 
 
 def _is_place(mark: Values) -> bool:
