@@ -250,33 +250,31 @@ def _one(
         texts=[],
         points=[],
     )
-    _draw(result, field, own, values)
-    return result
+    return _drawn(result, field, own, values)
 
 
-def _draw(result: QuestionResult, field: AnswerField, words: Words, values: list[Any]) -> None:
-    """The picture of values of a type."""
+def _drawn(result: QuestionResult, field: AnswerField, words: Words, values: list[Any]) -> QuestionResult:
+    """With the picture of values of a type."""
     if field.type in ("label", "labels"):
         members = values if field.type == "label" else [each for value in values for each in value]
-        result["picture"] = "bars" if field.opinion else "outcomes"
-        result["bars"] = bars_of(_counted(field, members), len(values), words.said)
-    elif not values:
-        return
-    elif field.type == "number":
-        result.update(picture="histogram", figures=figures_of(values), bars=bars_of(histogram_of(values), len(values)))
-    elif field.type == "date":
-        result.update(picture="histogram", bars=bars_of(years_of(values), len(values)))
-    elif field.type == "ranking":
-        result.update(picture="ranking", ranks=ranks_of(values, words))
-    elif field.type == "text":
-        result.update(picture="texts", texts=[value for value in values if value.strip()][:_TEXTS])
-    elif field.type in ("places", "areas") and (
-        placed := [one for marks in values for one in marks if "geometry" in one]
-    ):
+        bars = bars_of(_counted(field, members), len(values), words.said)
+        return {**result, "picture": "bars" if field.opinion else "outcomes", "bars": bars}
+    if not values:
+        return result
+    if field.type == "number":
+        bars = bars_of(histogram_of(values), len(values))
+        return {**result, "picture": "histogram", "figures": figures_of(values), "bars": bars}
+    if field.type == "date":
+        return {**result, "picture": "histogram", "bars": bars_of(years_of(values), len(values))}
+    if field.type == "ranking":
+        return {**result, "picture": "ranking", "ranks": ranks_of(values, words)}
+    if field.type == "text":
+        return {**result, "picture": "texts", "texts": [value for value in values if value.strip()][:_TEXTS]}
+    placed = [mark for marks in values for mark in marks if isinstance(mark, dict) and "geometry" in mark]
+    if placed:
         places = Counter(map(_point, placed)).most_common(_PLACES)
-        result.update(picture="map", points=[PlaceBin(x=x, y=y, group=0, n=n) for (x, y), n in places])
-    else:
-        result.update(picture="marks", figures=figures_of([float(len(value)) for value in values]))
+        return {**result, "picture": "map", "points": [PlaceBin(x=x, y=y, group=0, n=n) for (x, y), n in places]}
+    return {**result, "picture": "marks", "figures": figures_of([float(len(value)) for value in values])}
 
 
 def _counted(field: AnswerField, members: Sequence[Any]) -> dict[Any, int]:
@@ -296,7 +294,8 @@ def _point(mark: Values) -> tuple[float, float]:
     """Where a place is, or the middle of the corners of an area; to some 10 m."""
     at = mark["geometry"]["coordinates"]
     corners = [at] if is_number(at[0]) else at[0][:-1]
-    return tuple(round(mean(corner[axis] for corner in corners), 4) for axis in (0, 1))  # type: ignore[return-value]
+    x, y = (round(mean(corner[axis] for corner in corners), 4) for axis in (0, 1))
+    return x, y
 
 
 class Cell(TypedDict):

@@ -15,18 +15,28 @@ from crowdd.kinds.questions.validation import QUESTIONS
 
 @attrs.frozen
 class Words:
-    """What people read of a question: its ``text``, and the labels of the values that its answers have."""
+    """What people read of a question: its ``text``, and the labels of the values and rows that its answers have."""
 
     text: str
     labels: Mapping[str, str] = attrs.field(factory=dict)
+    rows: Mapping[str, str] = attrs.field(factory=dict)
 
     def said(self, value: Any) -> Any:
-        """A value with labels in place of what they stand for: a choice, a list of them, or marks with one each."""
+        """A value with labels in place of what they stand for: a choice, a list of them, marks with one each, rows."""
         if isinstance(value, list):
             return [self.said(each) for each in value]
+        if isinstance(value, dict) and self.rows:
+            return {self.rows.get(row, row): self.said(one) for row, one in value.items()}
         if isinstance(value, dict):
             return {**value, "label": self.said(value["label"])} if "label" in value else value
         return self.labels.get(value, value) if isinstance(value, str) else value
+
+
+def worded_answer(info: Any, words: Mapping[str, Words]) -> Any:
+    """An answer with labels in place of values. Its keys stay, by which tables find their columns."""
+    if not isinstance(info, dict):
+        return info
+    return {name: words[name].said(value) if name in words else value for name, value in info.items()}
 
 
 def words_of(info: Values, language: str) -> dict[str, Words]:
@@ -39,8 +49,9 @@ def _words(document: Any, language: str) -> Iterator[tuple[str, Words]]:
         name, text = question["name"], text_in(question["text"], language)
         choices = TYPES[question["type"]].choices
         labels = _labels(question.get(choices) if choices else None, language)
-        yield name, Words(text, labels)
-        for row, words in _labels(question.get("rows"), language).items():
+        rows = _labels(question.get("rows"), language)
+        yield name, Words(text, labels, rows)
+        for row, words in rows.items():
             yield f"{name}: {row}"[:100], Words(f"{text} – {words}", labels)
 
 

@@ -1722,7 +1722,7 @@ def _task_cases(at: str) -> Iterator[Case]:
     whole = {
         "task": task | {"info": {"url": "g4/IMG_2114.jpg", "deep": {"a": [1]}}, "closed": None, "retired_note": None,
                         "created": "2025-11-20T21:44:00.000000"},
-        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True,
+        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True, "titles": {"answer": "What <b>is</b> it?"},
         "volunteers": {
             1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
             3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},
