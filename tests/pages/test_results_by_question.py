@@ -88,7 +88,7 @@ async def test_facts_have_a_consensus_in_the_words_of_their_questions(served):
     assert "By bike" in page and "Agreement" in page and "Opinions" not in page and "1 task" in page
     assert "the most frequent one counts" in page
     headers = {"Accept": "text/html", "Accept-Language": "de"}
-    german = told((await owner.get("/project/birds/results", headers=headers)).body.decode())
+    german = told((await served.client().get("/project/birds/results", headers=headers)).body.decode())
     assert "By bike (de)" in german and "By bus (de)" in german
 
 
