@@ -132,7 +132,7 @@ def test_a_choice_is_the_same_in_another_form():
     assert number_of(["fox", "Fox"], "Fox") == 2 and number_of(["fox", "Fox"], "FOX") is None
 
 
-def test_one_area_and_one_line_have_a_field_several_have_none():
+def test_one_area_and_one_line_have_a_field_of_their_own():
     parts = {"text": "?", "on": "photo"}
     photo = {"name": "photo", "type": "picture", "source": {"column": "url"}}
     asked: list[dict[str, Any]] = [
@@ -146,9 +146,12 @@ def test_one_area_and_one_line_have_a_field_several_have_none():
     fields = of_questions(document)
     assert fields == [
         {"name": "shape", "at": "/shape/0/points", "type": "polygon", "unsure": None, "nothing": True},
+        {"name": "shapes", "at": "/shapes", "type": "areas"},
         {"name": "title", "at": "/title/0/text", "type": "text", "nothing": True},
+        {"name": "lines", "at": "/lines", "type": "transcript"},
+        {"name": "edge", "at": "/edge", "type": "lines"},
     ]
-    shape, title = declared({"answers": fields})
+    shape, _, title, _, _ = declared({"answers": fields})
     assert fits(shape, {"shape": [{"points": [[0, 0], [4, 0], [0, 4]]}]}) and fits(shape, {"shape": None})
     assert fits(title, {"title": [{"text": "A word"}]})
     assert [fits(shape, info) for info in ({"shape": []}, {"shape": [None, 1]}, {}, None)] == [
@@ -163,7 +166,7 @@ def test_one_area_and_one_line_have_a_field_several_have_none():
 def test_questions_declare_their_answers():
     assert of_questions(ONE)[0] == {"name": "animal", "at": "/animal", "type": "label", "choices": ["fox", "owl"]}
     types = {each["name"]: each["type"] for each in of_questions(every_mark())}
-    assert types["boxes_box"] == "boxes" and types["words_text_spans"] == "spans" and "lines_line" not in types
+    assert types["boxes_box"] == "boxes" and types["words_text_spans"] == "spans" and types["lines_line"] == "lines"
     assert len(of_questions(every_mark())) <= MAX_FIELDS and validate(of_questions(every_mark())) == []
     parts = {"text": "?", "required": True}
     rows, columns = ([{"value": one, "text": one} for one in names] for names in (("a", "b/c"), ("yes", "no")))

@@ -160,6 +160,11 @@ def test_random_answers_say_what_a_second_implementation_says(ledger):
         ("kind", None),
         ([NUMBER], [{"path": "{count}", "type": "number", "min": 0, "max": 100, "tolerance": 1}]),
         (TEXT, [{"path": "{deep,note/s}", "type": "text"}]),
+        ({"name": "k", "at": "/k", "type": "label", "opinion": True}, [{"path": "{k}", "type": "opinion"}]),
+        (
+            {"name": "k", "at": "/k", "type": "ranking", "choices": [1, 2]},
+            [{"path": "{k}", "type": "ranking", "choices": [1, 2]}],
+        ),
         (
             [LABEL, {**LABELS, "choices": []}],
             [{"path": "{kind}", "type": "label", "choices": [*CHOICES, None]}, {"path": "{seen}", "type": "label"}],
@@ -191,6 +196,29 @@ def test_a_result_has_the_consensus_of_each_field_in_their_order(ledger):
     assert (text["value"], text["answers"]) == ("Two of them", 1)
     assert labels == {"hash": None, "answers": 0, "agreement": None, "confidence": None}
     assert counts(ledger, project) == {(2, "value", "2.5"): 1, (3, "value", "Two of them"): 1, (4, "none", ""): 1}
+
+
+def test_opinions_are_counted_and_have_no_consensus(ledger):
+    opinions = [{**field, "opinion": True} for field in (LABEL, NUMBER, LABELS)]
+    project = declaring(ledger, *opinions, TEXT, tasks=1, n=3)
+    (task,) = ledger.tasks(project)
+    said = {"kind": "fox", "count": 2, "seen": ["fox"], "deep": {"note/s": "x"}}
+    answer(ledger, project, task, said, said, {"kind": None, "count": 9, "deep": {"note/s": "x"}})
+    ledger.compare()
+    row = ledger.row("SELECT * FROM result WHERE task_id = %(t)s", t=task)
+    assert (row["consensus"], row["consensus_hash"], row["n_compared"], row["agreement"]) == (None, None, 2, None)
+    number, labels, text = row["further"]
+    nothing = {"hash": None, "agreement": None, "confidence": None}
+    assert (number, labels) == ({**nothing, "answers": 3}, {**nothing, "answers": 2})
+    assert (text["value"], text["agreement"]) == ("x", 1)
+    assert row["posterior"] is row["reason"] is None and row["alpha"][:3] == [None] * 3
+    assert ledger.value("SELECT count(*) FROM trust_model") == 0
+    assert counts(ledger, project) == {(2, "tied", ""): 1, (3, "tied", ""): 1, (4, "value", "x"): 1}
+    several = "SELECT several, agreement FROM outcomes_of(%(p)s) WHERE field = 1"
+    assert ledger.rows(several, p=project) == [{"several": 0, "agreement": 0}]
+    declare(ledger, project, LABEL, NUMBER, LABELS, TEXT)
+    ledger.change("SELECT compare_results(%(p)s, 100)", p=project)
+    assert ledger.row(FURTHER, t=task)["consensus"] == "fox", "facts after all"
 
 
 def test_a_first_field_with_a_type_of_its_own_is_compared_by_it(ledger):

@@ -152,7 +152,7 @@ class ExportFile:
 MAX_KEYS = 1500  # columns of a table that are keys of info: a query has at most 1,664 columns
 MAX_MEMBERS = 100  # of objects in a key that have a column each
 MAX_VOLUNTEERS = 500  # that have a column each
-_TYPES = {"label": "json", "number": "number", "text": "text"}  # of answer fields; all others are json
+_TYPES = {"label": "json", "number": "number", "text": "text", "date": "text"}  # of answer fields; all others are json
 Waits = Callable[[Sequence[Column]], Awaitable[None]]
 """Is told the first columns of a file, whatever comes behind them, while keys are looked for; then []."""
 

@@ -18,9 +18,10 @@ from crowdd.features.exports import wide_statements
 from crowdd.features.exports.column_statements import STATES, Column, literal, state
 from crowdd.features.exports.statements import CHANGED, ORDER, Chosen, Lines, Table, json_lines, rows_of
 from crowdd.kinds.answers import AnswerField
+from crowdd.kinds.answers.reading import MARKS
 from crowdd.kinds.task_run import TASK_RUN
 
-_MARKED = frozenset({"boxes", "points", "polygon", "spans", "labels"})
+_MARKED = MARKS | {"polygon", "labels", "transcript", "ranking"}
 _NUMBERS = ("x", "y", "width", "height", "start", "end")
 _PLACES = ("longitude", "latitude")
 

@@ -19,8 +19,9 @@ from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.consensus import FieldSummary
 from crowdd.features.results.outcome_statements import FailedComparisons
-from crowdd.features.results.result_display import Drawings, Filters, ShownOutcome, drawings
-from crowdd.features.results.results import FinishedTasks
+from crowdd.features.results.question_results import Method, method_of, shown_fields
+from crowdd.features.results.result_display import Drawings, Filters, MapDrawing, ShownOutcome, draw_map, drawings
+from crowdd.features.results.results import Asked, FinishedTasks, Together
 from crowdd.features.results.rows import AgreementFigures, ResultSummary
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.auth.confirmation import Confirm
@@ -31,6 +32,8 @@ from crowdd.http.routing import Route, Shared, get, post
 from crowdd.kernel.errors import AnonymousError, NotFoundError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers import declared
+from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.roles import OWNERS
 
 _TITLES: dict[presenter_contents.Kind, str] = {
@@ -91,9 +94,16 @@ class ResultsPublic(PresenterPublic, RetryToken):
 class ResultsPrivate(ProjectPrivate):
     """``first`` says whether this is the first page, ``sees`` whether the requester may see results.
 
-    ``contributors`` are on the first page without filters. ``failed`` is for owners: what could not be compared.
+    ``contributors`` are on the first page without filters, and ``asked`` (each question with its picture: ``places``
+    draws its map, ``tables`` have the outcomes of facts) and ``method``. ``failed`` is for owners: what could not be
+    compared. ``titles`` are the texts of questions by the names of answer fields.
     """
 
+    asked: Asked | None
+    places: dict[str, MapDrawing]
+    tables: dict[int, list[ShownOutcome]]
+    method: Method | None
+    titles: dict[str, str]
     rows: list[Values]
     outcomes: list[ShownOutcome]
     drawn: Drawings | None
@@ -159,6 +169,11 @@ class PresentingPages:
         wanted = result_display.choose_results(incoming.query)
         private = ResultsPrivate(
             **shared,
+            asked=None,
+            places={},
+            tables={},
+            method=None,
+            titles={},
             rows=[],
             outcomes=[],
             drawn=None,
@@ -174,9 +189,15 @@ class PresentingPages:
             return Page("project/presenter.html", public, private, drawn_as="project/results.html")
         page = await self._finished_tasks.page(row, wanted)
         asked = result_display.read_asked(row["info"])
-        private["rows"] = [result_display.show_task(task, asked) for task in page.tasks]
+        shown_tasks = [result_display.show_task(task, asked) for task in page.tasks]
         together = await self._finished_tasks.together(row)
-        private["outcomes"] = [result_display.show_outcome(one) for one in together.summary["outcomes"]]
+        words = words_of(row["info"], locale_of(incoming))
+        private["titles"] = {name: each.text for name, each in words.items()}
+        private["rows"] = [result_display.worded(task, words) for task in shown_tasks]
+        private["outcomes"] = [
+            result_display.show_outcome(one, words.get(together.fields[0]["name"]) if together.fields else None)
+            for one in together.summary["outcomes"]
+        ]
         charts, figures = None, None
         if result_display.is_whole_list(wanted):
             charts = await self._finished_tasks.charts(row, page)
@@ -184,8 +205,9 @@ class PresentingPages:
             private["agreement_chart"] = agreement_chart.chart(figures["measures"]) if figures else None
             if not incoming.wants_json:
                 private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
+                await self._ask(incoming, row, together, private)
         private["drawn"] = drawings(charts) if charts else None
-        rows = [result_display.public_task(task) for task in private["rows"]]
+        rows = [result_display.public_task(task) for task in shown_tasks]
         retry: RetryToken = {"csrf": self._confirm.csrf.token(incoming)} if private["failed"] else {}
         shown = ResultsPublic(
             **public,
@@ -199,6 +221,26 @@ class PresentingPages:
             **retry,
         )
         return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
+
+    async def _ask(self, incoming: Incoming, row: ProjectPage, together: Together, private: ResultsPrivate) -> None:
+        """Adds each question with its picture, and how the results were made."""
+        crossed = incoming.query.get("of", ""), incoming.query.get("by", "")
+        asked = await self._finished_tasks.asked(row, locale_of(incoming), crossed)
+        summary = together.summary
+        private["asked"] = asked
+        words = words_of(row["info"], locale_of(incoming))
+        private["tables"] = {
+            nth: [result_display.show_outcome(one, words.get(field["name"])) for one in field["outcomes"]]
+            for nth, field in enumerate(together.fields)
+        }
+        private["places"] = {one["name"]: draw_map(one["points"]) for one in asked.questions if one["points"]}
+        private["method"] = method_of(
+            row["info"],
+            shown_fields(row["info"], declared(row["info"])),
+            per_task=summary["answers"] / summary["tasks"] if summary["tasks"] else None,
+            anonymous=row["allow_anonymous_contributors"],
+            gold=row["has_gold"],
+        )
 
     async def _page(
         self, incoming: Incoming, short_name: str, kind: presenter_contents.Kind, task_id: int | None = None

@@ -8,7 +8,14 @@ from decimal import Context, Decimal
 from itertools import combinations
 from typing import Final
 
-from crowdd.features.results import comparing, comparing_marks, comparing_texts
+from crowdd.features.results import (
+    comparing,
+    comparing_lines,
+    comparing_marks,
+    comparing_orders,
+    comparing_shapes,
+    comparing_texts,
+)
 from crowdd.features.results.comparing import MAX_PAIRED, Answer
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.fields import key
@@ -26,6 +33,10 @@ _DISTANCES: Final[Mapping[str, tuple[Callable[[Answer], Answer], Callable[[Answe
     "boxes": (comparing_marks.read_boxes, comparing_marks.box_distance),
     "polygon": (comparing_marks.read_polygon, comparing_marks.polygon_distance),
     "spans": (comparing_texts.read_spans, comparing_texts.span_distance),
+    "transcript": (comparing_lines.read_transcript, comparing_texts.text_distance),
+    "areas": (comparing_shapes.read_areas, comparing_shapes.area_distance),
+    "date": (str, comparing_orders.date_distance),
+    "ranking": (comparing_orders.read_order, comparing_orders.order_distance),
 }
 """How a value of a type is read, and how far two of them are apart."""
 
@@ -93,4 +104,6 @@ def measure(
     if field.type == "points":
         within = comparing_marks.measure_reach(field, map(comparing_marks.read_points, values))
         return comparing_marks.read_points, lambda one, other: comparing_marks.point_distance(one, other, within)
+    if field.type in ("lines", "places"):
+        return comparing_shapes.measure(field, values)
     return _DISTANCES[field.type]

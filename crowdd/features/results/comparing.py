@@ -259,8 +259,15 @@ Near = Sequence[Mapping[int, float]]
 """For each mark those near it, with how alike both are: above 0, 1 for equal ones."""
 
 
-def find_clusters(marks: Sequence[Mark[P]], near: Near, people: Sequence[int]) -> list[Cluster[P]]:
-    """Clusters of at least half of the ``people``, and of two, in the order of their first marks.
+def find_clusters(
+    marks: Sequence[Mark[P]], near: Near, people: Sequence[int], middle_of: Callable[[Sequence[P]], P] | None = None
+) -> list[Cluster[P]]:
+    """Clusters of ``find_members``, each at the middle of its marks."""
+    return [_cluster(members, middle_of or middle) for members in find_members(marks, near, people)]
+
+
+def find_members(marks: Sequence[Mark[P]], near: Near, people: Sequence[int]) -> list[list[Mark[P]]]:
+    """The marks of clusters of at least half of the ``people``, and of two, in the order of their first marks.
 
     The marks of one person after the other, in the order of ``people``, join what others have marked, as well as they
     fit together (``best_pairs``): a mark fits a cluster if it is near half of its marks. A mark that fits none begins
@@ -279,7 +286,7 @@ def find_clusters(marks: Sequence[Mark[P]], near: Near, people: Sequence[int]) -
         clusters.leave(own[person])
         clusters.join(own[person])
     clusters.keep(needed)
-    return [_cluster([marks[nth] for nth in sorted(members)]) for members in sorted(clusters.members, key=min)]
+    return [[marks[nth] for nth in sorted(members)] for members in sorted(clusters.members, key=min)]
 
 
 @attrs.define
@@ -336,15 +343,16 @@ class _Clusters:
         ]
 
 
-def _cluster(members: Sequence[Mark[P]]) -> Cluster[P]:
+def _cluster(members: Sequence[Mark[P]], middle_of: Callable[[Sequence[P]], P]) -> Cluster[P]:
     labels = Counter(mark.label for mark in members).most_common(2)
     tied = len(labels) > 1 and labels[0][1] == labels[1][1]
-    return Cluster(_middle([mark.place for mark in members]), "" if tied else labels[0][0], labels[0][1])
+    return Cluster(middle_of([mark.place for mark in members]), "" if tied else labels[0][0], labels[0][1])
 
 
-def _middle(places: Sequence[P]) -> P:
-    middle: Any = tuple(median(side) for side in zip(*places, strict=True))
-    return middle
+def middle(places: Sequence[P]) -> P:
+    """The median of each coordinate."""
+    medians: Any = tuple(median(side) for side in zip(*places, strict=True))
+    return medians
 
 
 def find_near_marks(

@@ -16,12 +16,20 @@ from typing import Any, Final, Protocol, TypeVar
 import attrs
 import orjson
 
-from crowdd.features.results import alpha_sums, comparing_marks, comparing_texts
+from crowdd.features.results import (
+    alpha_sums,
+    comparing_lines,
+    comparing_marks,
+    comparing_orders,
+    comparing_shapes,
+    comparing_texts,
+)
 from crowdd.features.results.comparing import Answer, Compared
 from crowdd.kernel.concurrency.isolated import HelperProcess
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField, fits, with_choices
+from crowdd.kinds.questions.options import OPINION
 
 COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]]] = {
     "text": comparing_texts.compare_texts,
@@ -29,9 +37,15 @@ COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]
     "points": comparing_marks.compare_points,
     "polygon": comparing_marks.compare_polygons,
     "spans": comparing_texts.compare_spans,
+    "transcript": comparing_lines.compare_transcripts,
+    "areas": comparing_shapes.compare_areas,
+    "lines": comparing_shapes.compare_lines,
+    "places": comparing_shapes.compare_places,
+    "date": comparing_orders.compare_dates,
+    "ranking": comparing_orders.compare_rankings,
 }
 """Types that are compared after the commit."""
-SINGLE: Final = frozenset({"text", "polygon"})
+SINGLE: Final = frozenset({"text", "polygon", "date", "ranking"})
 """Those of them whose answers have one value."""
 
 
@@ -81,6 +95,8 @@ def _compare_field(
     field: AnswerField, answers: Sequence[Sequence[Answer]], first: int | None
 ) -> tuple[Values | None, Mapping[str, str] | None]:
     """What the answers say at a field (None: that was found out when the task was completed), and its sums of alpha."""
+    if field.opinion:
+        return None, None
     values = fitting_values(field, answers)
     comparison, distance = None, None
     if field.type in COMPARED:
@@ -143,6 +159,7 @@ def read_field(declaration: Values) -> AnswerField:
         name="",
         path=(),
         type=declaration["type"],
+        opinion=declaration["type"] == OPINION,
         choices=None if choices is None else tuple(choices),
         min=declaration.get("min"),
         max=declaration.get("max"),

@@ -199,3 +199,24 @@ def _nearest(texts: Sequence[str]) -> int:
     """The text that is nearest to all others (Braylan and Lease 2020); of several the one that was given first."""
     compared = texts[:MAX_PAIRED]
     return min(range(len(compared)), key=lambda nth: sum(text_distance(compared[nth], other) for other in compared))
+
+
+_SURE: Final = 2 / 3
+
+
+def unsure_parts(text: str, texts: Sequence[str]) -> list[list[int]]:
+    """Where words of a text begin and end that no more than two thirds of these texts have at the same place."""
+    found = [*_WORD.finditer(text)]
+    words = [plain_word(each.group()) for each in found]
+    have = [0] * len(words)
+    for other in texts:
+        others = [plain_word(word) for word in _WORD.findall(other)]
+        for step in Levenshtein.opcodes(words, others):
+            if step.tag == "equal":
+                for nth in range(step.src_start, step.src_end):
+                    have[nth] += 1
+    return [
+        [each.start(), each.end()]
+        for each, n in zip(found, have, strict=True)
+        if len(texts) > 1 and n <= _SURE * len(texts) and each.group() != "\n"
+    ]

@@ -19,11 +19,12 @@ class FieldConsensus(TypedDict):
 
     ``won``: they have a consensus; ``short``: its ``value`` is kept. ``answers`` were compared; with fewer than two of
     them ``agreement`` is None. ``confidence`` and ``model`` are those of ``Said``. ``pending``: they are still to be
-    compared; ``failed``: that did not succeed so far.
+    compared; ``failed``: that did not succeed so far. ``opinion``: they are counted and not compared.
     """
 
     name: str
     type: str
+    opinion: bool
     value: object
     won: bool
     short: bool
@@ -36,10 +37,11 @@ class FieldConsensus(TypedDict):
 
 
 class FieldSummary(ResultSummary):
-    """A field with what the last results of a project say there together."""
+    """A field with what the last results of a project say there together; of opinions nothing but counts."""
 
     name: str
     type: str
+    opinion: bool
 
 
 def by_field(fields: Sequence[AnswerField], comparison: Said) -> list[FieldConsensus]:
@@ -59,6 +61,7 @@ def _consensus(field: AnswerField, known: Values | None, failed: bool) -> FieldC
     return {
         "name": field.name,
         "type": field.type,
+        "opinion": field.opinion,
         "value": one.get("value"),
         "won": one["hash"] is not None,
         "short": "value" in one,
@@ -73,7 +76,16 @@ def _consensus(field: AnswerField, known: Values | None, failed: bool) -> FieldC
 
 def summaries_by_field(fields: Sequence[AnswerField], summaries: Sequence[ResultSummary]) -> list[FieldSummary]:
     """The summaries of a project with the names of its fields; [] if it declares none."""
-    return [{**one, "name": field.name, "type": field.type} for field, one in zip(fields, summaries, strict=False)]
+    return [
+        {
+            **one,
+            "tied": one["tied"] * (not field.opinion),
+            "name": field.name,
+            "type": field.type,
+            "opinion": field.opinion,
+        }
+        for field, one in zip(fields, summaries, strict=False)
+    ]
 
 
 _LEVEL = 0.95

@@ -31,7 +31,7 @@ class ResultsFeature(Feature):
         return cls(
             comparing=comparing,
             comparisons=Comparisons(base.db, base.notify, comparing),
-            finished_tasks=FinishedTasks(base.db),
+            finished_tasks=FinishedTasks(base.db, base.worker_thread),
             results=Results(base.db, base.notify, base.quota, base.worker_thread, base.base_url),
         )
 

@@ -7,10 +7,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Final
 
-from crowdd.features.results import comparing_marks, comparing_texts
+from crowdd.features.results import alpha_sums, comparing_marks, comparing_texts
 from crowdd.features.results.comparing import Answer
 from crowdd.features.results.geometry import best_pairs, box_iou, f1
 from crowdd.kernel.values import Json, Values
+from crowdd.kinds.answers import AnswerField
 
 _THRESHOLD: Final = 0.5
 _MIN_IOU: Final = 0.5
@@ -86,4 +87,21 @@ def _could_agree(n_one: int, n_other: int, rule: Values) -> bool:
     return f1(min(n_one, n_other), n_one, n_other) >= rule.get("threshold", _THRESHOLD) - 1e-9
 
 
-_ALIKE: Final[dict[str, Alike]] = {"boxes": _boxes, "points": _points, "polygon": _polygon, "spans": _spans}
+def _as_answers(type_: str) -> Alike:
+    """As answers of this type are compared with each other."""
+
+    def alike(answer: Answer, value: Answer, rule: Values) -> float:
+        field = AnswerField(name="", path=(), type=type_, tolerance=rule.get("tolerance"))
+        read, distance = alpha_sums.measure(field, [answer, value])
+        return 1 - distance(read(answer), read(value))
+
+    return alike
+
+
+_ALIKE: Final[dict[str, Alike]] = {
+    "boxes": _boxes,
+    "points": _points,
+    "polygon": _polygon,
+    "spans": _spans,
+    **{type_: _as_answers(type_) for type_ in ("transcript", "areas", "lines", "places", "ranking")},
+}

@@ -24,6 +24,7 @@ from crowdd.features.results.statements import Chosen
 from crowdd.http import queries
 from crowdd.kernel import exact_json
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers.words import Words
 
 WIDTH = 640  # of drawings, in units of the SVG
 _HEIGHTS = (240.0, 480.0)
@@ -282,10 +283,12 @@ def _value(answer: str) -> object:
         return answer
 
 
-def show_outcome(row: Outcome) -> ShownOutcome:
-    """An answer with what chooses it."""
+def show_outcome(row: Outcome, words: Words | None = None) -> ShownOutcome:
+    """An answer, in the words of its question, with what chooses it."""
     return ShownOutcome(
-        answer=row["answer"], filter=orjson.dumps(row["answer"]).decode() if row["short"] else "", n=row["n"]
+        answer=words.said(row["answer"]) if words else row["answer"],
+        filter=orjson.dumps(row["answer"]).decode() if row["short"] else "",
+        n=row["n"],
     )
 
 
@@ -329,6 +332,25 @@ def _cut(passages: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
 
 def _middle(text: str) -> str:
     return text if len(text) <= 2 * _AROUND else f"{text[:_AROUND]} … {text[-_AROUND:]}"
+
+
+def worded(task: Values, words: Mapping[str, Words]) -> Values:
+    """A shown task with the words of its questions in place of the names and values that are stored."""
+    fields = [worded_field(field, words) for field in task["fields"]]
+    first = words.get(task["fields"][0]["name"]) if task["fields"] else None
+    if first is None:
+        return {**task, "fields": fields}
+    return {
+        **task,
+        "fields": fields,
+        "votes": [{**vote, "answer": first.said(vote["answer"])} for vote in task["votes"]],
+    }
+
+
+def worded_field(field: Values, words: Mapping[str, Words]) -> Values:
+    """A field of a task with the words of its question."""
+    own = words.get(field["name"])
+    return field if own is None else {**field, "name": own.text, "value": own.said(field["value"])}
 
 
 def public_task(task: Values) -> Values:

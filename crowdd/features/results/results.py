@@ -17,12 +17,21 @@ from crowdd.core.records.item_errors import each, refused_item
 from crowdd.core.records.records import MAX_ROWS, bounded, may_know
 from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import list_statements as project_list_statements
+from crowdd.features.projects import statements as project_statements
 from crowdd.features.projects.rows import Contributors, ProjectPage
 from crowdd.features.results import agreement_statements, alpha, outcome_statements, statements
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts, charts_of
 from crowdd.features.results.consensus import FieldSummary, by_field, summaries_by_field
 from crowdd.features.results.outcome_statements import FailedComparisons
+from crowdd.features.results.question_results import (
+    Cross,
+    QuestionResult,
+    cross_of,
+    crossable,
+    question_results,
+    shown_fields,
+)
 from crowdd.features.results.rows import AgreementFigures, FinishedTask, ResultSummary
 from crowdd.features.results.statements import ORDERS, Chosen, SameRoles
 from crowdd.kernel import exact_json
@@ -33,6 +42,7 @@ from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds import column_roles
 from crowdd.kinds.answers import AnswerField, declared
+from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.kind import LINKS
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, Role
@@ -65,11 +75,26 @@ class Together:
     alpha: list[Alpha]
 
 
+@attrs.frozen
+class Asked:
+    """Each question with its picture. ``cross``: two of them crossed, of those that ``crossable`` names with texts.
+
+    ``n`` answers to ``tasks`` tasks were looked at; ``part``: there are more.
+    """
+
+    questions: list[QuestionResult]
+    crossable: list[tuple[str, str]]
+    cross: Cross | None
+    n: int
+    tasks: int
+    part: bool
+
+
 class FinishedTasks:
     """Finished tasks of projects."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, worker_thread: WorkerThread) -> None:
+        self._db, self._worker_thread = db, worker_thread
 
     def may_see(self, row: ProjectPage) -> bool:
         """Whether who has this row of ``Projects.page`` may see answers: as in lists of results."""
@@ -100,12 +125,51 @@ class FinishedTasks:
         """All of them; to be asked for those who may see them."""
         fields = declared(row["info"])
         result_summaries = await statements.list_summaries(self._db, row["id"], OUTCOMES, len(fields) or 1)
-        alphas = await alpha.of_project(self._db, row["id"], fields) if fields else []
-        return Together(result_summaries[0], summaries_by_field(fields, result_summaries), alphas)
+        alphas = await self._alpha(row, fields)
+        summaries = summaries_by_field(fields, result_summaries)
+        first: ResultSummary = (
+            {**result_summaries[0], "tied": summaries[0]["tied"]} if summaries else result_summaries[0]
+        )
+        return Together(first, summaries, alphas)
+
+    async def asked(self, row: ProjectPage, language: str, crossed: tuple[str, str]) -> Asked:
+        """What all answers say at each question, with two questions crossed; to be asked for those who may see answers.
+
+        ``crossed``: the names of two answer fields; of others the first two that can be crossed are taken.
+        """
+        info, fields = row["info"], declared(row["info"])
+        ordinals = await project_statements.count_ordinals(self._db, row["id"])
+        shown = shown_fields(info, fields)
+        opinions = any(field.opinion for field in shown)
+        facts = not all(field.opinion for field in shown)
+        answers = await statements.sample_answers(self._db, row["id"], ordinals, owns=_owns(row)) if opinions else []
+        results = await statements.sample_results(self._db, row["id"], ordinals) if facts else []
+        words = words_of(info, language)
+        questions = await self._worker_thread.do_soon(question_results, info, shown, words, answers, results)
+        choices = {field.name: field for field in crossable(shown)}
+        one, other = (choices.get(name) for name in crossed)
+        if one is None or other is None or one is other:
+            one, other = [*choices.values(), None, None][:2]
+        cross = None
+        if one is not None and other is not None and answers:
+            cross = await self._worker_thread.do_soon(cross_of, one, other, words, answers)
+        return Asked(
+            questions=questions,
+            crossable=[(name, words[name].text if name in words else name) for name in choices],
+            cross=cross,
+            n=len(answers),
+            tasks=len(results) or len({answer["task_id"] for answer in answers}),
+            part=ordinals > statements.MAX_TASKS or len(answers) == statements.MAX_ANSWERS,
+        )
 
     async def alpha(self, row: ProjectPage) -> list[Alpha]:
         """Krippendorff's alpha of each declared field; to be asked for those who may see answers."""
-        return await alpha.of_project(self._db, row["id"], declared(row["info"]))
+        return await self._alpha(row, declared(row["info"]))
+
+    async def _alpha(self, row: ProjectPage, fields: list[AnswerField]) -> list[Alpha]:
+        """Of each field that is no opinion."""
+        measured = await alpha.of_project(self._db, row["id"], fields) if fields else []
+        return [one for one, field in zip(measured, fields, strict=True) if not field.opinion]
 
     async def agreement(self, row: ProjectPage) -> AgreementFigures | None:
         """How far volunteers agree, by the newest analysis of that; pairs and tasks for owners only."""

@@ -244,3 +244,17 @@ class AgreementFigures(TypedDict):
     pairs: list[PairAgreement]
     difficult: list[DifficultTask]
     checked: list[CheckedAgreement]
+
+
+class AnswerSample(TypedDict):
+    """An answer that counts."""
+
+    task_id: int
+    info: Json
+
+
+class ResultSample(TypedDict):
+    """What the answers to a task say at each declared field, as in ``result.further``; None: they are still to be compared."""
+
+    task_id: int
+    said: list[Values | None]

@@ -14,7 +14,15 @@ from crowdd.core.records import role_statements
 from crowdd.core.records import statements as record_statements
 from crowdd.core.records.projection_statements import in_json, json_of
 from crowdd.database.access import Database, as_json, fetch_row, fetch_rows, one
-from crowdd.features.results.rows import FinishedTask, ResultBins, ResultFate, ResultRow, ResultSummary
+from crowdd.features.results.rows import (
+    AnswerSample,
+    FinishedTask,
+    ResultBins,
+    ResultFate,
+    ResultRow,
+    ResultSample,
+    ResultSummary,
+)
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.kind import Write
 from crowdd.kinds.result import RESULT
@@ -254,6 +262,37 @@ async def count_bins(
             "longitude": longitude,
             "date": date,
         },
+    )
+
+
+MAX_ANSWERS = 5000
+"""So many answers are counted at most, the newest of those to the tasks that are looked at."""
+_MAX_ANSWER_BYTES = 8000  # as it is stored
+_SAMPLED_TASKS = "generate_series(1, %(ordinals)s::bigint, %(step)s) n JOIN task_ledger l ON l.project_id = %(project)s AND l.ordinal = n AND l.mode <> 'gold'"
+
+
+async def sample_answers(db: Database, project_id: int, ordinals: int, *, owns: bool) -> list[AnswerSample]:
+    """Answers that count to every n-th task, so that MAX_TASKS are looked at; to finished ones, unless ``owns``."""
+    return await fetch_rows(
+        db,
+        AnswerSample,
+        f"""
+        SELECT r.task_id, r.info FROM {_SAMPLED_TASKS} JOIN task_run r ON r.project_id = %(project)s AND r.task_id = l.task_id AND r.counted
+         WHERE (l.done OR %(owns)s) AND pg_column_size(r.info) <= {_MAX_ANSWER_BYTES} ORDER BY r.id DESC LIMIT {MAX_ANSWERS}""",
+        {"project": project_id, "ordinals": ordinals, "step": -(-ordinals // MAX_TASKS) or 1, "owns": owns},
+    )
+
+
+async def sample_results(db: Database, project_id: int, ordinals: int) -> list[ResultSample]:
+    """What the last results of every n-th task say at each field, so that MAX_TASKS are looked at."""
+    return await fetch_rows(
+        db,
+        ResultSample,
+        f"""
+        SELECT r.task_id, jsonb_build_array(CASE WHEN r.consensus IS NULL THEN '{{}}' ELSE jsonb_build_object('value', r.consensus) END) || coalesce(r.further, '[]') AS said
+          FROM {_SAMPLED_TASKS} JOIN result r ON r.project_id = %(project)s AND r.task_id = l.task_id AND r.last_version
+         ORDER BY r.id DESC""",
+        {"project": project_id, "ordinals": ordinals, "step": -(-ordinals // MAX_TASKS) or 1},
     )
 
 

@@ -275,12 +275,13 @@ class Browsing:
         listed_runs = await list_statements.list_runs(self._db, row["id"], task_id, after, MAX_RUNS) if shown else []
         votes = await list_statements.count_votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
         comparison = await list_statements.find_consensus(self._db, row["id"], task_id) if shown else None
+        fields = declared(row["info"])
         views = [self._records.view(TASK_RUN, {**run, "roles": row["roles"]}) for run in listed_runs]
         return {
             "task": task,
             "task_runs": views,
-            "agreement": agreement(votes, comparison),
-            "fields": by_field(declared(row["info"]), comparison) if comparison else [],
+            "agreement": agreement(votes, comparison, opinion=any(field.opinion for field in fields[:1])),
+            "fields": by_field(fields, comparison) if comparison else [],
             "posterior": await list_statements.find_posterior(self._db, row["id"], task_id) if votes else None,
             "volunteers": {run["id"]: volunteer(run) for run in listed_runs} if row["roles"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in listed_runs},
@@ -331,17 +332,19 @@ def place_of(asked: Asked, total: int, had: int) -> PageStart:
     return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
 
 
-def agreement(votes: list[Vote], comparison: Said | None) -> Values | None:
+def agreement(votes: list[Vote], comparison: Said | None, *, opinion: bool = False) -> Values | None:
     """How far the answers that count agree; None without any.
 
     ``key`` is the key of the answers that is compared, None where it is all of them. ``agreement`` is that of all
     pairs of them, 0 to 1, None without pairs. ``share`` is that of the most frequent value, ``leading`` this value;
-    ``kinds`` how many different ones there are, ``votes`` the most frequent of them with their number.
+    ``kinds`` how many different ones there are, ``votes`` the most frequent of them with their number. Of an
+    ``opinion`` no value leads.
     """
     if not votes or not comparison:
         return None
     shown = [{"value": vote["value"], "n": vote["n"]} for vote in votes]
-    about = {"share": votes[0]["n"] / sum(votes[0]["counts"]), "leading": votes[0]["value"]}
+    share, leading = votes[0]["n"] / sum(votes[0]["counts"]), votes[0]["value"]
+    about = {"share": None, "leading": None} if opinion else {"share": share, "leading": leading}
     of_pairs = comparison["agreement"] if (comparison["n_compared"] or 0) > 1 else None
     return {"key": votes[0]["key"], "agreement": of_pairs, **about, "kinds": len(votes[0]["counts"]), "votes": shown}
 

@@ -13,6 +13,7 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results.consensus import FieldConsensus
+from crowdd.features.results.result_display import worded_field
 from crowdd.features.results.rows import ChoiceProbability
 from crowdd.features.tasks.comments import Comments
 from crowdd.features.tasks.leases import Leases
@@ -31,6 +32,7 @@ from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.html import tables
 from crowdd.http.html.forms import Forms
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.html.tables import Table
 from crowdd.http.queries import moment
 from crowdd.http.request import Incoming
@@ -39,6 +41,7 @@ from crowdd.http.routing import Route, Shared, get
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
+from crowdd.kinds.answers.words import Words, worded_answer, words_of
 from crowdd.kinds.roles import REVIEWERS
 from crowdd.kinds.types import iso
 
@@ -102,9 +105,15 @@ class TaskPublic(ProjectPublic):
 class TaskPrivate(ProjectPrivate):
     """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason.
 
-    ``comments`` are for owners, and so is ``repeated``: answers whose person had answered the task before.
+    ``comments`` are for owners, and so is ``repeated``: answers whose person had answered the task before. ``titles``
+    are the texts of questions by their names; answers, votes and choices have the labels of their values.
     """
 
+    task_runs: list[Values]
+    agreement: Values | None
+    fields: list[Values]
+    posterior: list[ChoiceProbability] | None
+    titles: dict[str, str]
     volunteers: dict[int, Values]
     counted: dict[int, bool]
     repeated: list[int]
@@ -201,8 +210,17 @@ class TaskPages:
             next=task_details["next"],
             csrf=self._forms.csrf.token(incoming),
         )
+        words = words_of(row["info"], locale_of(incoming))
+        first = words.get(task_details["fields"][0]["name"], Words("")) if task_details["fields"] else Words("")
+        agreement, posterior = task_details["agreement"], task_details["posterior"]
+        votes = [{**vote, "value": first.said(vote["value"])} for vote in agreement["votes"]] if agreement else []
         private = TaskPrivate(
             **context.private,
+            task_runs=[{**run, "info": worded_answer(run["info"], words)} for run in task_details["task_runs"]],
+            agreement=agreement and {**agreement, "votes": votes},
+            fields=[worded_field({**field}, words) for field in task_details["fields"]],
+            posterior=None if posterior is None else [{**one, "value": first.said(one["value"])} for one in posterior],
+            titles={name: each.text for name, each in words.items()},
             volunteers=task_details["volunteers"],
             counted=task_details["counted"],
             repeated=task_details["repeated"],

@@ -53,6 +53,12 @@ TYPES: Final[Mapping[str, AnswerType]] = {
         AnswerType("points", "An array of `{x, y, label?}`.", choices=True, options=_TOLERANCE),
         AnswerType("polygon", "An array of `{x, y}`, the corners of one area."),
         AnswerType("spans", "An array of `{start, end, label?}`, in characters.", choices=True),
+        AnswerType("date", "A date: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`."),
+        AnswerType("ranking", "An array of all choices, the first one first.", choices=True, needs_choices=True),
+        AnswerType("transcript", "An array of lines: `{text, x?, y?, width?, height?}`."),
+        AnswerType("areas", "An array of `{points, label?}` or `{geometry, label?}`.", choices=True),
+        AnswerType("lines", "An array of `{points, label?}`.", choices=True, options=_TOLERANCE),
+        AnswerType("places", "An array of `{geometry, label?}`.", choices=True, options=_TOLERANCE),
     )
 }
 
@@ -63,7 +69,8 @@ class AnswerField:
 
     ``choices`` are the classes of a label, the possible members of labels, or the labels of marks; None: any.
     ``unsure`` has the value that means "I can't tell", if there is one. For a label it is a choice like any other.
-    ``nothing``: an empty array in place of the value means "nothing there".
+    ``nothing``: an empty array in place of the value means "nothing there". ``opinion``: no value is the right one, so
+    that values are counted and never compared.
     """
 
     name: str
@@ -72,6 +79,7 @@ class AnswerField:
     choices: tuple[Choice, ...] | None = None
     unsure: tuple[Choice, ...] = ()
     nothing: bool = False
+    opinion: bool = False
     min: float | None = None
     max: float | None = None
     tolerance: float | None = None
@@ -87,10 +95,11 @@ def declared(info: Values) -> list[AnswerField]:
     declaration = info.get(ANSWERS)
     if declaration is None or validate(declaration):
         return []
-    return [_field(field) for field in ([declaration] if isinstance(declaration, dict) else declaration)]
+    return [read_declaration(field) for field in ([declaration] if isinstance(declaration, dict) else declaration)]
 
 
-def _field(field: Values) -> AnswerField:
+def read_declaration(field: Values) -> AnswerField:
+    """A field as it is declared, which must be valid."""
     choices = field.get("choices")
     options = {name: field.get(name) for name in TYPES[field["type"]].options}
     return AnswerField(
@@ -100,6 +109,7 @@ def _field(field: Values) -> AnswerField:
         choices=None if choices is None else tuple(choices),
         unsure=(field["unsure"],) if "unsure" in field else (),
         nothing=field.get("nothing") is True,
+        opinion=field.get("opinion") is True,
         **options,
     )
 
@@ -168,6 +178,7 @@ _OPTIONS: Final = {
     "type": needed(Option(_check_type, {"enum": list(TYPES)})),
     "unsure": Option(_check_choice, {"type": ["string", "number", "boolean", "null"]}),
     "nothing": BOOLEAN,
+    "opinion": BOOLEAN,
 }
 _CHOICES: Final = Option(_check_choices, {"type": "array", "minItems": 1, "maxItems": MAX_CHOICES})
 

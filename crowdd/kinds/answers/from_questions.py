@@ -7,7 +7,7 @@ from typing import Final
 
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import ANSWERS, MAX_CHOICES, MAX_FIELDS
-from crowdd.kinds.questions.options import at, values_of
+from crowdd.kinds.questions.options import OPINION, at, values_of
 from crowdd.kinds.questions.question_type import QuestionType
 from crowdd.kinds.questions.types import TYPES
 from crowdd.kinds.questions.validation import QUESTIONS
@@ -36,16 +36,16 @@ def _version(info: Values) -> int:
     return version if type(version) is int and 0 < version <= _MAX_VERSION else 0
 
 
-def of_questions(document: Values) -> list[Values]:
-    """The answer fields of a valid list of questions, in their order (``kinds.answers``), the first MAX_FIELDS."""
+def of_questions(document: Values, maximum: int | None = MAX_FIELDS) -> list[Values]:
+    """The answer fields of a valid list of questions, in their order (``kinds.answers``), the first so many."""
     questions = (question for step in document["steps"] for question in step.get("questions", []))
-    return [field for question in questions for field in _fields(question)][:MAX_FIELDS]
+    return [field for question in questions for field in _fields(question)][:maximum]
 
 
 def _fields(question: Values) -> Iterator[Values]:
     kind = TYPES[question["type"]]
-    if not kind.answer_type:
-        yield from _single(kind, question)
+    if kind.single is not None and question.get("max") == 1:
+        yield _single(kind.single, question)
         return
     choices = _choices(kind, question)
     if choices is not None and len(choices) > MAX_CHOICES:
@@ -68,18 +68,17 @@ def _fields(question: Values) -> Iterator[Values]:
         yield {"name": name, "at": at("", name), **field}
 
 
-def _single(kind: QuestionType, question: Values) -> Iterator[Values]:
+def _single(single: tuple[str, str], question: Values) -> Values:
     """The field of a question whose answers have one mark at most."""
-    if kind.single is None or question.get("max") != 1:
-        return
-    answer_type, key = kind.single
+    answer_type, key = single
     about = {"name": question["name"], "at": at("", question["name"], 0, key), "type": answer_type}
-    yield {**about, **_instead(question), "nothing": True}
+    return {**about, **_instead(question), "nothing": True}
 
 
 def _instead(question: Values) -> Values:
-    """What may stand in place of a value."""
+    """What may stand in place of a value, and whether a value can be right."""
     return {
+        **({"opinion": True} if question.get("kind") == OPINION else {}),
         **({"unsure": None} if question.get("unsure") else {}),
         **({"nothing": True} if question.get("nothing") else {}),
     }

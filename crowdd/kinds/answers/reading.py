@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import AnswerField, Choice, folded, is_choice, key
-from crowdd.kinds.questions.options import is_number
+from crowdd.kinds.questions.options import is_day, is_number
 
-MARKS: Final = frozenset({"boxes", "points", "spans"})
+MARKS: Final = frozenset({"boxes", "points", "spans", "areas", "lines", "places"})
 """Types whose values are marks, which may have labels."""
+_DATE: Final = re.compile(r"[0-9]{4}(-[0-9]{2}){0,2}")
 MISSING: Final = object()
 """What stands at a place that an answer does not have."""
 
@@ -76,7 +79,7 @@ def with_choices(field: AnswerField, value: Any) -> Any:
 
     if field.type == "label":
         return declared(value)
-    if field.type == "labels":
+    if field.type in ("labels", "ranking"):
         return [declared(each) for each in value]
     if field.type in MARKS:
         return [{**mark, "label": declared(mark["label"])} if "label" in mark else mark for mark in value]
@@ -112,10 +115,61 @@ def _has(value: object, *names: str) -> bool:
     return isinstance(value, dict) and all(is_number(value.get(name)) for name in names)
 
 
-def _marks(*names: str) -> Callable[[AnswerField, object], bool]:
+def _is_ranking(field: AnswerField, value: object) -> bool:
+    return _are_labels(field, value) and isinstance(value, list) and len(value) == len(field.choices or value) > 0
+
+
+def _is_transcript(field: AnswerField, value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, dict) and isinstance(each.get("text"), str) for each in value
+    )
+
+
+def _is_date(field: AnswerField, value: object) -> bool:
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        return False
+    return is_day(value + "-01-01"[len(value) - 10 :] if len(value) < 10 else value)
+
+
+def _is_position(value: object) -> bool:
+    return isinstance(value, list) and len(value) in (2, 3) and all(map(is_number, value))
+
+
+def _is_path(value: object, minimum: int) -> bool:
+    return isinstance(value, list) and len(value) >= minimum and all(map(_is_corner, value))
+
+
+def _geometry(mark: Values, kind: str) -> Any:
+    """The coordinates of a geometry of this kind; None for another one."""
+    geometry = mark.get("geometry")
+    return geometry.get("coordinates") if isinstance(geometry, dict) and geometry.get("type") == kind else None
+
+
+def _is_area(mark: Values) -> bool:
+    if "geometry" not in mark:
+        return _is_path(mark.get("points"), 3)
+    rings = _geometry(mark, "Polygon")
+    return (
+        isinstance(rings, list)
+        and bool(rings)
+        and isinstance(rings[0], list)
+        and len(rings[0]) > 3
+        and all(map(_is_position, rings[0]))
+    )
+
+
+def _is_place(mark: Values) -> bool:
+    at = _geometry(mark, "Point")
+    return _is_position(at) and abs(at[0]) <= 180 and abs(at[1]) <= 90
+
+
+def _all(is_one: Callable[[Values], bool]) -> Callable[[AnswerField, object], bool]:
+    """Marks of one kind, whose labels are choices."""
+
     def fit(field: AnswerField, value: object) -> bool:
         return isinstance(value, list) and all(
-            _has(each, *names) and ("label" not in each or _is_label(field, each["label"])) for each in value
+            isinstance(each, dict) and is_one(each) and ("label" not in each or _is_label(field, each["label"]))
+            for each in value
         )
 
     return fit
@@ -126,8 +180,14 @@ _FITS: Final[dict[str, Callable[[AnswerField, object], bool]]] = {
     "labels": _are_labels,
     "number": _is_number,
     "text": lambda field, value: isinstance(value, str),
-    "boxes": _marks("x", "y", "width", "height"),
-    "points": _marks("x", "y"),
+    "boxes": _all(lambda mark: _has(mark, "x", "y", "width", "height")),
+    "points": _all(lambda mark: _has(mark, "x", "y")),
     "polygon": _is_polygon,
-    "spans": _marks("start", "end"),
+    "spans": _all(lambda mark: _has(mark, "start", "end")),
+    "date": _is_date,
+    "ranking": _is_ranking,
+    "transcript": _is_transcript,
+    "areas": _all(_is_area),
+    "lines": _all(lambda mark: _is_path(mark.get("points"), 2)),
+    "places": _all(_is_place),
 }

@@ -156,6 +156,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "lines",
         (_("Lines"), _("Volunteers draw lines from point to point.")),
+        answer_type="lines",
     ),
     _type(
         "polygon",
@@ -164,6 +165,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "lines",
         (_("Areas"), _("Volunteers draw areas from corner to corner.")),
+        answer_type="areas",
         single=("polygon", "points"),
     ),
     _type(
@@ -173,6 +175,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "lines",
         (_("Freehand areas"), _("Volunteers draw around things with the pointer held down.")),
+        answer_type="areas",
         single=("polygon", "points"),
     ),
     _type(
@@ -195,6 +198,7 @@ MARK_TYPES: Final = (
         _lines,
         check=_check_number_of,
         media=_PICTURES | {"sound", "video"},
+        answer_type="transcript",
         single=("text", "text"),
         module="transcription",
         group="write",
@@ -229,6 +233,7 @@ MARK_TYPES: Final = (
         "geometries",
         (_("Places"), _("Volunteers mark places on a map.")),
         "map",
+        answer_type="places",
     ),
     _type(
         "map_area",
@@ -238,5 +243,6 @@ MARK_TYPES: Final = (
         "geometries",
         (_("Areas on a map"), _("Volunteers draw areas on a map.")),
         "map",
+        answer_type="areas",
     ),
 )

@@ -155,6 +155,18 @@ def _check_unsure(value: object, path: str) -> Problems:
 UNSURE: Final = Option(_check_unsure, {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/text"}]}, control="unsure")
 
 
+FACT: Final = "fact"
+OPINION: Final = "opinion"
+
+
+def _check_kind(value: object, path: str) -> Problems:
+    if value not in (FACT, OPINION):
+        yield Problem(path, _("This must be “fact” or “opinion”."))
+
+
+KIND: Final = Option(_check_kind, {"enum": [FACT, OPINION]}, control="kind")
+
+
 # -------------------------------------------------------------------------------------------------- addresses, sources
 
 

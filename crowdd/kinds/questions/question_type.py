@@ -18,7 +18,19 @@ import attrs
 
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.values import Values
-from crowdd.kinds.questions.options import BOOLEAN, HELP, TEXT, UNSURE, Option, Problem, at, is_day, is_number, needed
+from crowdd.kinds.questions.options import (
+    BOOLEAN,
+    HELP,
+    KIND,
+    TEXT,
+    UNSURE,
+    Option,
+    Problem,
+    at,
+    is_day,
+    is_number,
+    needed,
+)
 from crowdd.kinds.types import Schema
 
 COMMON: Final[dict[str, Option]] = {
@@ -26,6 +38,9 @@ COMMON: Final[dict[str, Option]] = {
     "help": HELP.called(_("Help"), _("A hint below the question, with a picture if you like.")),
     "required": BOOLEAN.called(_("An answer is required"), _("The task cannot be sent without it.")),
     "unsure": UNSURE.called(_("Offer “I can’t tell”"), _("Volunteers who are not sure need not guess.")),
+    "kind": KIND.called(
+        _("Is there a right answer?"), _("Opinions are counted. They are never called right or agreed.")
+    ),
 }
 """What each question has besides ``name``, ``type``, ``show_if``, and ``on`` and ``each`` where it has them."""
 NOTHING: Final[dict[str, Option]] = {
@@ -70,7 +85,7 @@ class QuestionType:
     media: frozenset[str] = frozenset()
     needs_medium: bool = False
     each: bool = False  # whether marks have questions of their own
-    answer_type: str = ""  # of an answer field (kinds.answers); "" where answers are not compared part by part
+    answer_type: str = ""  # of an answer field (kinds.answers)
     single: tuple[str, str] | None = (
         None  # the same where an answer has one mark: type, and the key of the mark that has it
     )

@@ -282,7 +282,7 @@ SELECT * FROM (
     SELECT l.project_id, o.field, o.kind, o.hash, o.tasks, o.answers, o.several, o.agreement / 1e9 AS agreement, o.half, o.most, o.unanimous
       FROM project_ledger l, outcomes_of(l.project_id) o) s
   FULL JOIN (
-    SELECT project_id, field, kind, CASE kind WHEN 'value' THEN hash ELSE 0 END AS hash, count(*) AS tasks, coalesce(sum(n), 0) AS answers, count(*) FILTER (WHERE n > 1) AS several,
+    SELECT project_id, field, kind, CASE kind WHEN 'value' THEN hash ELSE 0 END AS hash, count(*) AS tasks, coalesce(sum(n), 0) AS answers, count(*) FILTER (WHERE n > 1 AND agreement IS NOT NULL) AS several,
            coalesce(sum(agreement) FILTER (WHERE n > 1), 0) AS agreement, count(*) FILTER (WHERE n > 1 AND agreement >= 0.5) AS half,
            count(*) FILTER (WHERE n > 1 AND agreement >= 0.75) AS most, count(*) FILTER (WHERE n > 1 AND agreement = 1) AS unanimous
       FROM (SELECT r.*, CASE WHEN r.n IS NULL THEN 'pending' WHEN r.n = 0 THEN 'none' WHEN r.hash IS NULL THEN 'tied' WHEN c.hash IS NULL

@@ -16,8 +16,16 @@ from crowdd.features.publishing import publishing
 from crowdd.features.questions.first_step import first_step
 from crowdd.features.results import agreement_chart
 from crowdd.features.results.charts import Charts
-from crowdd.features.results.result_display import drawings
-from crowdd.features.results.rows import AgreementFigures, CheckedShare
+from crowdd.features.results.question_results import (
+    cross_of,
+    crossable,
+    method_of,
+    question_results,
+    shown_fields,
+)
+from crowdd.features.results.result_display import draw_map, drawings
+from crowdd.features.results.results import Asked
+from crowdd.features.results.rows import AgreementFigures, AnswerSample, CheckedShare, ResultSample
 from crowdd.features.site.admin_pages import DETAILS, WORDS
 from crowdd.features.trust.adaptive_pages import chart
 from crowdd.features.trust.weighing import calibration
@@ -27,6 +35,8 @@ from crowdd.http.api.reference import error_codes, sections
 from crowdd.http.html.images import qr_code
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
+from crowdd.kinds.answers.reading import value_at
+from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.questions.declarations import declarations
 from crowdd.kinds.task import TASK
 
@@ -668,7 +678,7 @@ def _field_guide_cases(at: str) -> Iterator[Case]:
 
 CONSENSUS: Context = {
     "name": "species", "type": "label", "value": "Pine marten", "won": True, "short": True, "answers": 5, "agreement": 0.6, "confidence": 0.8, "model": None,
-    "pending": False, "failed": False,
+    "pending": False, "failed": False, "opinion": False,
 }  # fmt: skip
 FIELD_CONSENSUS = [
     CONSENSUS | {"name": "How often: <b>never</b>", "type": "labels", "value": [], "confidence": None, "model": 0.8},
@@ -717,6 +727,23 @@ FIELD_CONSENSUS = [
         "failed": True,
     },
     CONSENSUS | {"name": "age", "value": None, "short": False, "won": False, "answers": 0, "agreement": None},
+    CONSENSUS | {"name": "wish", "value": None, "short": False, "won": False, "agreement": None, "opinion": True},
+    CONSENSUS
+    | {
+        "name": "page",
+        "type": "transcript",
+        "value": [{"text": "Dear <b>Anna", "x": 0, "y": 0, "unsure": [[5, 12]]}, {"text": "rain"}],
+    },
+    CONSENSUS | {"name": "born", "type": "date", "value": "1889-05"},
+    CONSENSUS | {"name": "order", "type": "ranking", "value": ["Paths", "<b>Buses</b>"]},
+    CONSENSUS | {"name": "woods", "type": "areas", "value": [{"points": [[10, 10], [150, 20], [90, 120]]}]},
+    CONSENSUS | {"name": "ways", "type": "lines", "value": [{"points": [[10, 10], [150, 20]], "label": "road"}]},
+    CONSENSUS
+    | {
+        "name": "mill",
+        "type": "places",
+        "value": [{"geometry": {"type": "Point", "coordinates": [7.1, 50.7]}, "label": "Mill"}],
+    },
 ]
 
 
@@ -774,7 +801,7 @@ def _field(name: str, type_: str, outcomes: list[tuple[object, int]], **more: in
         "due": False,
     }
     shown = [{"answer": answer, "short": True, "n": number} for answer, number in outcomes]
-    whole = figures | {"name": name, "type": type_, "outcomes": shown} | more
+    whole = figures | {"name": name, "type": type_, "opinion": False, "outcomes": shown} | more
     return whole | {"tasks": n + whole["tied"] + whole["unanswered"]}
 
 
@@ -879,12 +906,13 @@ def _result_cases(at: str) -> Iterator[Case]:
         "failed": None,
     }
     page |= {"title": Word("Results"), "project": PUBLIC, "summary": summary, "outcomes": outcomes, "chosen": chosen}
-    page |= {"fields": [], "alpha": []}
+    page |= {"fields": [], "alpha": [], "asked": None, "places": {}, "tables": {}, "method": None, "titles": {}}
     fields = [
         summary
         | {
             "name": "species",
             "type": "label",
+            "opinion": False,
             "outcomes": [{"answer": one["answer"], "short": bool(one["filter"]), "n": one["n"]} for one in outcomes],
         },
         _field("How often: <b>never</b>", "labels", [(["fox", "owl"], 31), (["fox"], 12), ([], 6)], tied=1),
@@ -934,6 +962,7 @@ def _result_cases(at: str) -> Iterator[Case]:
             "agreement_chart": agreement_chart.chart(AGREEMENT["measures"]),
         },
         "further": {"first": False, "next": None, "contributors": None},
+        "opinions and facts": several | asked_questions(fields),
         "marks": {"fields": fields[-1:], "rows": [one | {"fields": by_field[5:8]}, one | {"fields": by_field[-3:]}]},
         "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
         "none fits": {"chosen": filtered, "rows": [], "next": None},
@@ -956,6 +985,59 @@ def _result_cases(at: str) -> Iterator[Case]:
     }
     mine |= {"failed": failed, "csrf": "x"}
     yield Case("project/results.html", "failed", frame(ILSE, f"{at}results") | PAGE_KEYS | page | mine)
+
+
+def asked_questions(fields: list[Context]) -> Context:
+    """Questions of every type, as opinions and as facts, each with its picture."""
+    choices = [{"value": one, "text": f"{one} <b>"} for one in ("bus", "bike")]
+    point = {"type": "Point", "coordinates": [7.1, 50.7]}
+    every: dict[str, tuple[Context, Any]] = {
+        "how": ({"type": "single_choice", "choices": choices, "unsure": True}, "bus"),
+        "why": ({"type": "multiple_choice", "choices": choices}, ["bus", "bike"]),
+        "ready": ({"type": "yes_no"}, True),
+        "rate": ({"type": "matrix", "rows": choices, "columns": choices}, {"bus": "bike", "bike": "bus"}),
+        "order": ({"type": "ranking", "choices": choices}, ["bike", "bus"]),
+        "happy": ({"type": "rating"}, 4),
+        "minutes": ({"type": "number"}, 12.5),
+        "born": ({"type": "date"}, "1889-05-01"),
+        "wish": ({"type": "long_text"}, "More <b>buses</b>"),
+        "place": ({"type": "map_place"}, [{"geometry": point}]),
+        "boxes": ({"type": "box"}, [{"x": 1, "y": 2, "width": 3, "height": 4}]),
+    }
+    asked = [
+        {"name": f"{name}_{kind}", "kind": kind, "text": f"{name} ({kind}) <b>?", **parts}
+        for kind in ("opinion", "fact")
+        for name, (parts, _) in every.items()
+    ]
+    info = {"questions": {"version": 1, "steps": [{"name": "s", "questions": asked}]}}
+    shown = shown_fields(info, [])
+    said = {f"{name}_{kind}": value for name, (_, value) in every.items() for kind in ("opinion", "fact")}
+    answers: list[AnswerSample] = [{"task_id": 1, "info": said}] * 9
+    answers.append({"task_id": 2, "info": {"how_opinion": None, "order_opinion": ["bus", "bike"]}})
+    results: list[ResultSample] = [
+        {"task_id": n, "said": [{"value": value_at(said, field.path)} for field in shown]} for n in range(3)
+    ]
+    words = words_of(info, "en")
+    questions = question_results(info, shown, words, answers, results)
+    crossed = crossable(shown)
+    told = Asked(
+        questions=questions,
+        crossable=[(field.name, words[field.name].text) for field in crossed],
+        cross=cross_of(crossed[0], crossed[1], words, answers),
+        n=10,
+        tasks=2,
+        part=True,
+    )
+    first = next(one["field"] for one in questions if one["picture"] == "outcomes")
+    own = {**fields[0], "answers": 90}
+    return {
+        "asked": told,
+        "fields": [own if nth == first else fields[1] for nth in range(len(shown))],
+        "tables": {first: [{"answer": "Bus <b>", "filter": '"bus"', "n": 3}]},
+        "places": {one["name"]: draw_map(one["points"]) for one in questions if one["points"]},
+        "method": method_of(info | {"trust": {}}, shown, per_task=2.5, anonymous=True, gold=True),
+        "titles": {name: one.text for name, one in words.items()},
+    }
 
 
 def _project_cases() -> Iterator[Case]:
@@ -1686,7 +1768,7 @@ def _task_cases(at: str) -> Iterator[Case]:
     whole = {
         "task": task | {"info": {"url": "g4/IMG_2114.jpg", "deep": {"a": [1]}}, "closed": None, "retired_note": None,
                         "created": "2025-11-20T21:44:00.000000"},
-        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True,
+        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True, "titles": {"answer": "What <b>is</b> it?"},
         "volunteers": {
             1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
             3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},

@@ -117,6 +117,7 @@ _FOR_CONTROLS: dict[str, Any] = {
     "help": {"text": {"en": "Help", "ar": "مساعدة"}, "picture": "/static/img/sample-1.svg"},
     "boolean": True,
     "unsure": {"en": "No idea"},
+    "kind": "opinion",
     "integer": 7,
     "number": 7.5,
     "day": "2024-02-29",

@@ -148,7 +148,7 @@ SELECT answer_value(p_info, CASE WHEN p_path IS NOT NULL THEN p_path WHEN jsonb_
 CREATE FUNCTION gold_rule(p_field jsonb, p_rule jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
 SELECT coalesce(nullif(p_rule, 'null'), CASE
     WHEN p_field->>'type' = 'labels' THEN '{"type": "set"}'
-    WHEN p_field->>'type' IN ('number', 'text', 'boxes', 'points', 'polygon', 'spans') THEN jsonb_build_object('type', p_field->'type')
+    WHEN p_field->>'type' IN ('number', 'text', 'boxes', 'points', 'polygon', 'spans', 'transcript', 'areas', 'lines', 'places', 'ranking') THEN jsonb_build_object('type', p_field->'type')
     ELSE '{"type": "equal"}' END)
     || CASE WHEN p_field ? 'tolerance' AND NOT coalesce(p_rule ? 'tolerance', false) THEN jsonb_build_object('tolerance', p_field->'tolerance') ELSE '{}' END $$;
 
@@ -178,7 +178,7 @@ BEGIN
     IF p_value IS NULL THEN RETURN false; END IF;
     IF EXISTS (SELECT FROM jsonb_array_elements(p_answers) e WHERE e = p_value) THEN RETURN true; END IF;
     IF p_value IN ('null', '[]') THEN RETURN false; END IF; -- "can't tell" and "nothing there" are like nothing else
-    IF type_ IN ('boxes', 'points', 'polygon', 'spans') THEN RETURN NULL; END IF;
+    IF type_ IN ('boxes', 'points', 'polygon', 'spans', 'transcript', 'areas', 'lines', 'places', 'ranking') THEN RETURN NULL; END IF;
     FOR a IN SELECT jsonb_array_elements(p_answers) LOOP
         right_ := CASE type_
             WHEN 'set' THEN sets_agree(a, p_value, coalesce((p_rule->>'threshold')::float8, 1))

@@ -105,6 +105,8 @@ CREATE FUNCTION consensus_of_field(p_field jsonb, p_values jsonb[]) RETURNS said
 DECLARE choices jsonb[];
 BEGIN
     CASE p_field->>'type'
+    WHEN 'opinion' THEN                 -- counted, never compared
+        RETURN (NULL, NULL, cardinality(array_remove(p_values, 'null')), NULL, NULL)::said;
     WHEN 'number' THEN RETURN with_unsaid(consensus_of_numbers(p_field, p_values), p_values);
     WHEN 'labels' THEN RETURN with_unsaid(consensus_of_labels(p_field, p_values), array_remove(p_values, '[]'));  -- here none is a value
     WHEN 'label' THEN

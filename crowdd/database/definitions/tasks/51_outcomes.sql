@@ -10,14 +10,15 @@
 
 CREATE FUNCTION max_outcomes() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT 1000 $$;
 
--- What p_n results with these columns add to outcome_count, unless the value is counted as 'other'.
+-- What p_n results with these columns add to outcome_count, unless the value is counted as 'other'. Opinions have no agreement.
 CREATE FUNCTION outcome_of(p_n int, p_hash bigint, p_compared int, p_agreement real)
 RETURNS TABLE (kind text, hash bigint, tasks int, answers int, several int, agreement bigint, half int, most int, unanimous int) IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN p_compared IS NULL THEN 'pending' WHEN p_compared = 0 THEN 'none' WHEN p_hash IS NULL THEN 'tied' ELSE 'value' END, coalesce(p_hash, 0),
-       p_n, p_n * coalesce(p_compared, 0), CASE WHEN p_compared > 1 THEN p_n ELSE 0 END,
-       CASE WHEN p_compared > 1 THEN p_n * round(p_agreement::float8 * 1e9)::bigint ELSE 0 END,
-       CASE WHEN p_compared > 1 AND p_agreement >= 0.5 THEN p_n ELSE 0 END, CASE WHEN p_compared > 1 AND p_agreement >= 0.75 THEN p_n ELSE 0 END,
-       CASE WHEN p_compared > 1 AND p_agreement = 1 THEN p_n ELSE 0 END $$;
+       p_n, p_n * coalesce(p_compared, 0), CASE WHEN a.several THEN p_n ELSE 0 END,
+       CASE WHEN a.several THEN p_n * round(p_agreement::float8 * 1e9)::bigint ELSE 0 END,
+       CASE WHEN a.several AND p_agreement >= 0.5 THEN p_n ELSE 0 END, CASE WHEN a.several AND p_agreement >= 0.75 THEN p_n ELSE 0 END,
+       CASE WHEN a.several AND p_agreement = 1 THEN p_n ELSE 0 END
+  FROM (SELECT p_compared > 1 AND p_agreement IS NOT NULL AS several) a $$;
 
 -- How many more values of a field get a row of their own.
 CREATE FUNCTION outcome_room(p_project bigint, p_field smallint) RETURNS bigint STABLE LANGUAGE sql AS $$

@@ -3,7 +3,7 @@
 import { element } from "../questions/element.js";
 import { Catalogue } from "./catalogue.js";
 import { Checks } from "./problems.js";
-import { Declared } from "./declared.js";
+import { Declared, kindsOf, ofKind } from "./declared.js";
 import { movable } from "./drag.js";
 import { Items } from "./items.js";
 import { LanguageBar } from "./languages.js";
@@ -297,13 +297,27 @@ class Builder {
     const active = focus || (root.contains(document.activeElement) ? document.activeElement.id : ""), selected = document.activeElement?.selectionStart;
     this.syncs = [];
     this.languages.draw();
-    this.root.replaceChildren(...(!this.isEmpty ? [this.items.steps(), this.adder()] : [this.welcome()]));
+    this.root.replaceChildren(...(!this.isEmpty ? [this.asks(), this.items.steps(), this.adder()] : [this.welcome()]));
     this.checks.mark();
     this.toolbar.draw();
     const target = active && document.getElementById(active);
     if (!target || target === document.activeElement) return;
     target.focus();
     if (!focus && typeof selected === "number" && target.setSelectionRange && target.type === "text") target.setSelectionRange(selected, selected);
+  }
+
+  /* Asked once for all questions: whether they have a right answer. A question that differs says so itself. */
+  asks() {
+    const place = element("fieldset", { className: "field b-asks" }, element("legend", {}, this.word("asks"))), name = "builder-asks";
+    for (const kind of ["fact", "opinion"]) {
+      const choice = element("input", { type: "radio", name, id: `${name}-${kind}` });
+      const read = () => { choice.checked = kindsOf(this.document).every((each) => each === kind); };
+      read();
+      this.sync(read);
+      choice.addEventListener("change", () => this.commit(ofKind(this.document, kind), { focus: choice.id }));
+      place.append(element("label", { className: "check" }, choice, element("span", {}, this.word(`asks_${kind}`))));
+    }
+    return place;
   }
 
   adder() {

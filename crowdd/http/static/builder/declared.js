@@ -1,10 +1,25 @@
 /* The declared types of questions and media (crowdd/kinds/questions), and new entries made of them. */
 import { namesIn, slug, unique } from "./names.js";
+import { at, put } from "./store.js";
 
 const ADDRESS = [/url/i, /link|file/i], PICTURE = [/pic|im(age|g)|photo|foto|bild/i, ...ADDRESS];
 /* What the columns of the tasks may be called that a medium shows, the best guess first. */
 const LIKE = { picture: PICTURE, pictures: PICTURE, zoom_picture: [/iiif/i, ...PICTURE], sound: [/sound|audio/i, ...ADDRESS], video: [/video|film|movie/i, ...ADDRESS], text: [/text|word/i, /title|note/i] };
 const FIRST_VALUES = { choice: "choice", row: "row", column: "column", label: "label", entry: "entry" };
+
+/* The paths of all questions of a list, also of those about marks. */
+function paths(questions, path) {
+  return [questions ?? []].flat().flatMap(({ each }, nth) => [[...path, nth], ...paths(each, [...path, nth, "each"])]);
+}
+const everyPath = (document) => document.steps.flatMap(({ questions }, nth) => paths(questions, ["steps", nth, "questions"]));
+
+/** Whether each question of a list has a right answer: "fact" or "opinion". */
+export const kindsOf = (document) => everyPath(document).map((path) => at(document, path).kind ?? "fact");
+
+/** The list with this kind for all its questions. */
+export function ofKind(document, kind) {
+  return everyPath(document).reduce((next, path) => put(next, [...path, "kind"], kind === "opinion" ? kind : undefined), document);
+}
 
 export class Declared {
   constructor(told) {
@@ -55,6 +70,8 @@ export class Declared {
       question.on = (fitting ?? medium).name;
     }
     for (const option of kind.options) if (option.needed) question[option.name] = this.blank(option, type);
+    const kinds = kindsOf(document);
+    if (kinds.length && kinds.every((each) => each === "opinion")) question.kind = "opinion";
     return { question, medium };
   }
 

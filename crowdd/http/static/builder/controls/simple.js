@@ -57,3 +57,9 @@ export function pick(field, ui, entries, choose) {
   select.addEventListener("change", () => choose(select.value));
   return labelled(field, select);
 }
+
+/** Whether an answer can be right. */
+export function kind(field, ui) {
+  const fact = () => (ui.at(field.path) === "fact" ? "fact" : "");
+  return pick(field, ui, () => [[fact(), ui.word("is_fact")], ["opinion", ui.word("is_opinion")]], (value) => ui.set(field.path, value || undefined));
+}
