@@ -37,7 +37,7 @@ from bench.support.wire import Client
 Json = dict[str, Any]
 LIBRARY: Final = ROOT / "crowdd" / "features" / "gallery" / "library"
 FOLDER: Final = ROOT / "var" / "demo"
-FULL: Final = "demo.json"  # written at the end: who has half a site begins anew
+FULL: Final = "demo.json"  # written at the end: who has half a site begins again
 PASSWORD: Final = "a lake with ducks"
 ACCOUNTS: Final = (
     "Ada Moreno", "Ben Okafor", "Clara Holt", "Dmitri Volkov", "Elif Kaya", "Farah Haddad", "Gustav Lindner",

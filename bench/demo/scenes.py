@@ -142,8 +142,8 @@ def _labels(folder: Path) -> list[Shown]:
     shown = []
     for seed in range(_TRIES):
         chance = random.Random(300 + seed)
-        found = f"{chance.randrange(1, 29)} {chance.choice(_MONTHS)} {chance.randrange(1885, 1921)}   leg. M. Aubert"
-        lines = ("HERBARIUM OF THE ISLAND", chance.choice(_PLANTS), chance.choice(_SITES), found)
+        day = f"{chance.randrange(1, 29)} {chance.choice(_MONTHS)} {chance.randrange(1885, 1921)}"
+        lines = ("HERBARIUM OF THE ISLAND", chance.choice(_PLANTS), chance.choice(_SITES), f"{day}   leg. M. Aubert")
         pages.label(lines, seed).save(folder / f"{seed + 1:02d}.webp")
         shown.append(Shown({"picture": f"{seed + 1:02d}.webp"}, "\n".join(" ".join(line.split()) for line in lines)))
     return shown
@@ -226,8 +226,8 @@ def _letters(folder: Path) -> list[Shown]:
 
 def _judged(truth: tuple[list[str], int], chance: random.Random, skill: float) -> Json:
     topics, mood = truth
-    told = [chance.choice(("traffic", "green", "waste", "other"))] if _slip(chance, skill) else topics
-    return {"topic": told, "mood": min(5, max(1, mood + round(chance.gauss(0, 1.2 - skill))))}
+    named = [chance.choice(("traffic", "green", "waste", "other"))] if _slip(chance, skill) else topics
+    return {"topic": named, "mood": min(5, max(1, mood + round(chance.gauss(0, 1.2 - skill))))}
 
 
 # Sounds
