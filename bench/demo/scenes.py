@@ -142,10 +142,8 @@ def _labels(folder: Path) -> list[Shown]:
     shown = []
     for seed in range(_TRIES):
         chance = random.Random(300 + seed)
-        collected = (
-            f"{chance.randrange(1, 29)} {chance.choice(_MONTHS)} {chance.randrange(1885, 1921)}   leg. M. Aubert"
-        )
-        lines = ("HERBARIUM OF THE ISLAND", chance.choice(_PLANTS), chance.choice(_SITES), collected)
+        day = f"{chance.randrange(1, 29)} {chance.choice(_MONTHS)} {chance.randrange(1885, 1921)}"
+        lines = ("HERBARIUM OF THE ISLAND", chance.choice(_PLANTS), chance.choice(_SITES), f"{day}   leg. M. Aubert")
         pages.label(lines, seed).save(folder / f"{seed + 1:02d}.webp")
         shown.append(Shown({"picture": f"{seed + 1:02d}.webp"}, "\n".join(" ".join(line.split()) for line in lines)))
     return shown
