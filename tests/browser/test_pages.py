@@ -206,11 +206,11 @@ def test_pages_of_the_running_server_have_no_fault_either(other_project: Any, li
         visitor: [*both, "/account/signin", "/account/register", f"{project}publish", f"{project}password"],
         owner: [*both, "/account/profile", f"/account/{owner.name}/resetapikey", f"{project}publish"],
     }
-    page_faults = {
-        (person.name, path): faults(Page(person.ask("GET", path, Content_Type="text/plain", Accept="text/html").text))
-        for person, asked in paths.items()
-        for path in asked
-    }
+    page_faults: dict[tuple[str, str], list[str]] = {}
+    for person, path in [(person, path) for person, asked in paths.items() for path in asked] * 2:  # made, and kept
+        answer = person.ask("GET", path, Content_Type="text/plain", Accept="text/html")
+        wrong = faults(Page(answer.text), answer.headers["Content-Security-Policy"])
+        page_faults.setdefault((person.name, path), []).extend(wrong)
     assert {where: wrong for where, wrong in page_faults.items() if wrong} == {}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from crowdd.features.batches.grouping import BY_FILE
 from crowdd.features.batches.rows import BatchFigures, BatchProgress
 from crowdd.sched.queue import pace
 
@@ -55,11 +54,14 @@ def state_of(figures: BatchFigures, row: BatchProgress) -> BatchState:
 def _state(figures: BatchFigures, row: BatchProgress) -> State:
     if row.state in _MOVING:
         return "working"
-    if any(getattr(figures, name) for name in unsettled(row.grouping, closed=row.closed is not None)):
+    if any(getattr(figures, name) for name in unsettled(closed=row.closed is not None)):
         return "stopped"
     return "done" if row.closed else "open"
 
 
-def unsettled(grouping: str, *, closed: bool) -> tuple[str, ...]:
-    """The states of files with which something is to be done now: a group waits until the batch is closed."""
-    return ("waiting", "prepared") if closed or grouping == BY_FILE else ("waiting",)
+def unsettled(*, closed: bool) -> tuple[str, ...]:
+    """The states of files with which something is to be done now: tasks are made when the batch is closed.
+
+    Several files arrive at a time: only then it is known which name comes first.
+    """
+    return ("waiting", "prepared") if closed else ("waiting",)

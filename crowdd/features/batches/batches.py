@@ -177,7 +177,7 @@ class Batches:
     async def _have_prepared(self, tx: Database, who: Requester, batch: Batch) -> None:
         """Begins the background task of a locked batch, unless it is under way or has nothing to do."""
         closed = await statements.is_closed(tx, batch["id"])
-        states = unsettled(batch["grouping"], closed=closed)
+        states = unsettled(closed=closed)
         if batch["work_state"] in ("waiting", "running") or not await statements.has_any(tx, batch["id"], states):
             return
         item = await self._queue.add(tx, HANDLER, {"batch": batch["id"]}, who, batch["project_id"])

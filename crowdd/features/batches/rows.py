@@ -39,7 +39,6 @@ class Batch(BatchChoices):
 class BatchProgress:
     """How far the background task of a batch is (as ``sched.queue.Attempt``)."""
 
-    grouping: str
     closed: datetime | None
     state: str | None
     done: int

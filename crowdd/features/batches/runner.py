@@ -95,7 +95,7 @@ class BatchRunner:
             batch = await statements.lock(tx, project_id, batch_id)
             if batch is None or batch["queue_item"] != item.id:
                 return True
-            states = unsettled(batch["grouping"], closed=batch["closed"] is not None)
+            states = unsettled(closed=batch["closed"] is not None)
             if await statements.has_any(tx, batch_id, states):
                 return False
             await statements.work_with(tx, batch_id, None)
@@ -112,8 +112,6 @@ class BatchRunner:
         except _REFUSALS as error:
             await self._settle(item, file, "refused", reason=made_files.reason_of_error(error))
         await self._thread.do(self._incoming.forget, file.id)
-        if batch["grouping"] == grouping.BY_FILE:
-            await self._become(item, batch, [file.id])
         self._notify(file.project_id)
 
     async def _prepare(self, item: QueuedTask, batch: Batch, file: MediaFile) -> None:

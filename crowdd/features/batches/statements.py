@@ -108,7 +108,7 @@ async def progress(db: Database, project_id: int, batch_id: int) -> BatchProgres
     return await fetch_row_or_none(
         db,
         BatchProgress,
-        "SELECT b.grouping, b.closed, q.state, coalesce(q.done, 0) AS done, q.total, q.began, coalesce(q.done_before, 0) AS done_before, q.progressed"
+        "SELECT b.closed, q.state, coalesce(q.done, 0) AS done, q.total, q.began, coalesce(q.done_before, 0) AS done_before, q.progressed"
         " FROM media_batch b LEFT JOIN queue_item q ON q.id = b.queue_item WHERE b.project_id = %(project)s AND b.id = %(id)s",
         {"project": project_id, "id": batch_id},
     )

@@ -36,6 +36,20 @@ async def test_each_picture_becomes_a_task(served):
     assert first["thumbnail"] in page and "Files: 3 = 3 added + 0 already there + 0 refused" in page
 
 
+@shows("page-media-one")
+@pytest_twisted.ensureDeferred
+async def test_tasks_come_in_the_order_of_names_however_their_files_arrive(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    batch = await begin(owner)
+    for n in (10, 2, 1):
+        await upload(owner, batch, f"trip/{n}.jpg", picture(n))
+        await worked(served)
+    assert ((await state(owner, batch))["left"], await tasks_of(owner, project)) == (3, [])
+    await close(served, owner, batch)
+    assert [info["filename"] for info in await tasks_of(owner, project)] == ["trip/1.jpg", "trip/2.jpg", "trip/10.jpg"]
+
+
 @shows("page-media-once")
 @pytest_twisted.ensureDeferred
 async def test_the_same_content_is_stored_once_and_is_no_second_task(served):
@@ -130,7 +144,8 @@ async def test_a_batch_whose_background_task_failed_goes_on_where_it_was(served)
     sql = "UPDATE queue_item SET state = 'dead', error = 'The disk is broken.' WHERE state IN ('waiting', 'running')"
     await served.database.execute(sql)
     await owner.post(f"{batch}/close", json={})
-    assert (await state(owner, batch))["added"] >= 1
+    stopped = await state(owner, batch)
+    assert (stopped["files"], stopped["added"] + stopped["left"]) == (3, 3)
     await owner.post(f"{batch}/resume", json={})
     await worked(served)
     done = await state(owner, batch)

@@ -92,6 +92,7 @@ async def test_an_owner_who_is_none_any_more_gets_no_tasks(served):
     state = (await other.page(f"{batch}/live")).json()
     assert state["state"] == "stopped"
     await other.post(f"{batch}/resume", json={})
+    await other.post(f"{batch}/close", json={})
     await worked(served)
     assert len(await tasks_of(other, project)) == 1
 

@@ -131,10 +131,14 @@ class Page(HTMLParser):
         return [element.get("id") for element in self.elements if "id" in element.attributes]
 
 
-def faults(page: Page) -> list[str]:
-    """Everything that no page may have, in words; an empty list for a good page."""
+def faults(page: Page, policy: str = "'nonce-'") -> list[str]:
+    """Everything that no page may have, in words; an empty list for a good page.
+
+    ``policy`` is the page's Content-Security-Policy. In a page that many get alike scripts have no nonce: its policy
+    names their folder (``frames.shared_page_headers``).
+    """
     return [
-        *page.broken, *_code_in_the_page(page), *_foreign_addresses(page), *_bad_forms(page), *_bad_names(page),
+        *page.broken, *_code_in_the_page(page, "'nonce-" in policy), *_foreign_addresses(page), *_bad_forms(page), *_bad_names(page),
         *_nameless(page), *_frame(page),
     ]  # fmt: skip
 
@@ -146,7 +150,7 @@ def inlined() -> frozenset[str]:
     return frozenset(files.text(*paths) for paths in (frames.EARLY_SCRIPTS, frames.EARLY_SHEETS))
 
 
-def _code_in_the_page(page: Page) -> Iterator[str]:
+def _code_in_the_page(page: Page, nonce: bool) -> Iterator[str]:
     for element in page.elements:
         if element.tag in ("script", "style") and not element.attributes and element.text in inlined():
             continue
@@ -155,8 +159,10 @@ def _code_in_the_page(page: Page) -> Iterator[str]:
         )
         if element.tag in ("style", "base", "iframe", "object", "embed"):
             yield f"<{element.tag}>"
-        if element.tag == "script" and (element.text.strip() or not element.get("src") or not element.get("nonce")):
-            yield "a script that is not a file, or without the nonce"
+        if element.tag == "script" and (element.text.strip() or not element.get("src")):
+            yield "a script that is not a file"
+        if element.tag == "script" and bool(element.get("nonce")) != nonce:
+            yield "a script without the nonce" if nonce else "a nonce that many know"
 
 
 def _foreign_addresses(page: Page) -> Iterator[str]:
