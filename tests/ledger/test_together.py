@@ -271,6 +271,17 @@ def test_two_batches_of_asks_never_share_a_place(ledger, beside):
     assert invariants(ledger.connection) == []
 
 
+def test_who_asks_in_two_batches_at_once_is_handed_one_task(ledger, beside):
+    project = ledger.project(tasks=9, n=2)
+    actors = crowd(ledger, project, 4)
+    first, second = beside(), beside()
+    assert handed(first, project, actors) == [0, 0, 1, 1]
+    assert handed(second, project, actors) == []
+    first.commit(), second.commit()
+    assert handed(ledger, project, actors) == [0, 0, 1, 1]
+    assert invariants(ledger.connection) == []
+
+
 def test_two_batches_of_answers_to_one_task_complete_it_once(ledger, beside):
     project = ledger.project(tasks=1, n=8)
     actors, (task,) = crowd(ledger, project, 8), ledger.tasks(project)
@@ -335,6 +346,34 @@ def test_nobody_passes_a_task_that_keeps_a_place(ledger):
     ledger.hold(project, actors[2], task)
     ledger.answer(project, actors[2], task)
     assert handed(ledger, project, actors) == [0, 0, 2, 1], "the third has answered the second task"
+    assert invariants(ledger.connection) == []
+
+
+def test_an_answer_from_another_network_counts_for_that_one(ledger):
+    project = ledger.project(tasks=1, n=9, counted_per_network=1)
+    (task,) = ledger.tasks(project)
+    actors = ["c:home", "c:away", "c:third", "c:fourth", "c:fifth"]
+    for actor in actors:
+        ledger.hold(project, actor, task, network=HOME if actor == "c:home" else actor)
+    ledger.answer(project, "c:home", task, network=HOME)
+    answers = [{**answer_of(project, actor, task), "ip": HOME if actor == "c:away" else actor} for actor in actors[1:]]
+    states = {answers[nth]["actor"]: state for nth, state, *_ in submit_many(ledger, answers)}
+    assert states == {"c:away": "surplus", "c:third": "counted", "c:fourth": "counted", "c:fifth": "counted"}
+    assert invariants(ledger.connection) == []
+
+
+def test_answers_of_owners_in_a_batch_do_not_score(ledger):
+    project = ledger.project(tasks=1, n=9)
+    (task,) = ledger.tasks(project)
+    owner = ledger.value("SELECT 'u:' || owner_id FROM project WHERE id = %(p)s", p=project)
+    actors = [owner, *(f"u:{960 + n}" for n in range(4))]
+    for actor in actors:
+        ledger.hold(project, actor, task)
+    submit_many(ledger, [answer_of(project, actor, task) for actor in actors])
+    scored = ledger.rows(
+        "SELECT actor FROM stat_delta WHERE project_id = %(p)s AND user_id IS NOT NULL ORDER BY 1", p=project
+    )
+    assert [row["actor"] for row in scored] == actors[1:]
     assert invariants(ledger.connection) == []
 
 
