@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from crowdd.features.analyses.methods import Answers
+from crowdd.features.analyses.methods import Answers, Reals
 from crowdd.features.results.consensus import wilson_interval
 from crowdd.features.results.rows import AgreementMeasure, ClassAgreement, DifficultTask, PairAgreement
 from crowdd.kernel.lazy import lazy
@@ -27,12 +27,8 @@ from crowdd.kinds.answers.fields import key
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
-
-    Reals = NDArray[np.float64]
 else:
     np = lazy("numpy")
-    Reals = Any
 
 NAME: Final = "agreement"
 """The method of analyses that has these figures."""

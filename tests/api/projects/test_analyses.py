@@ -330,7 +330,7 @@ async def test_owners_start_and_read_analyses_on_pages(served, ledger):
     volunteers = (await owner.page(f"{one}/volunteers")).json()["volunteers"]
     assert len(volunteers) == 3
     table = (await owner.get(f"{one}/tasks.csv")).body.decode().splitlines()
-    assert table[0] == "task_id,value,confidence,probability_fox,probability_owl,consensus" and len(table) == 5
+    assert table[0] == "task_id,value,model,probability_fox,probability_owl,consensus" and len(table) == 5
     assert table[1].split(",")[:2] == [str(document["tasks"][0]["task_id"]), "fox"]
     table = (await owner.get(f"{one}/volunteers.csv")).body.decode().splitlines()
     assert table[0] == "volunteer,answers,accuracy,skill" and [row.split(",")[0] for row in table[1:]] == [
