@@ -41,7 +41,7 @@ from crowdd.http.routing import Route, Shared, get
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
-from crowdd.kinds.answers.words import Words, worded_answer, words_of
+from crowdd.kinds.answers.words import Words, titles_of, worded_answer, words_of
 from crowdd.kinds.roles import REVIEWERS
 from crowdd.kinds.types import iso
 
@@ -223,7 +223,7 @@ class TaskPages:
             agreement=agreement and {**agreement, "votes": votes},
             fields=[worded_field({**field}, words) for field in task_details["fields"]],
             posterior=None if posterior is None else [{**one, "value": first.said(one["value"])} for one in posterior],
-            titles={name: each.text for name, each in words.items()},
+            titles=titles_of(words),
             volunteers=task_details["volunteers"],
             counted=task_details["counted"],
             repeated=task_details["repeated"],
@@ -303,10 +303,12 @@ class TaskHistoryPublic(ProjectPublic):
 
 
 class TaskHistoryPrivate(ProjectPrivate):
-    """``now``: the task is still there. ``cut``: there may be earlier times."""
+    """``now``: the task is still there. ``cut``: there may be earlier times. ``titles`` as in TaskPrivate."""
 
     now: bool
     cut: bool
+    task_runs: list[Values] | None
+    titles: dict[str, str]
 
 
 class TaskHistoryPages:
@@ -342,8 +344,12 @@ class TaskHistoryPages:
             result=past.result if past else None,
         )
         exists = not times or "deleted" not in times[0]["what"]
-        return Page(
-            "project/task_history.html",
-            public,
-            TaskHistoryPrivate(**context.private, now=exists, cut=cut),
+        words = words_of(row["info"], locale_of(incoming))
+        private = TaskHistoryPrivate(
+            **context.private,
+            now=exists,
+            cut=cut,
+            task_runs=[{**run, "info": worded_answer(run["info"], words)} for run in past.answers] if past else None,
+            titles=titles_of(words),
         )
+        return Page("project/task_history.html", public, private)

@@ -39,6 +39,11 @@ def worded_answer(info: Any, words: Mapping[str, Words]) -> Any:
     return {name: words[name].said(value) if name in words else value for name, value in info.items()}
 
 
+def titles_of(words: Mapping[str, Words]) -> dict[str, str]:
+    """The texts of questions by their names."""
+    return {name: each.text for name, each in words.items()}
+
+
 def words_of(info: Values, language: str) -> dict[str, Words]:
     """The words of each question of a project by its name, and of each row of a table by its answer field."""
     return dict(_words(info.get(QUESTIONS), language))

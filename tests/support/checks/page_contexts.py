@@ -1578,9 +1578,33 @@ def _owner_cases(at: str) -> Iterator[Case]:
     }
     run = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
     for one in answered:
-        yield page("volunteer", one["sort"], volunteer=one, known=known, task_runs=[run], next=4)
-    yield page("volunteer", "unreliable", volunteer=answered[0], known=spammer, task_runs=[run], next=4)
-    yield page("volunteer", "nothing left", volunteer=answered[0], known=unknown, task_runs=[], next=None)
+        yield page(
+            "volunteer",
+            one["sort"],
+            volunteer=one,
+            known=known,
+            task_runs=[run],
+            next=4,
+            titles={"answer": "What <b>is</b> it?"},
+        )
+    yield page(
+        "volunteer",
+        "unreliable",
+        volunteer=answered[0],
+        known=spammer,
+        task_runs=[run],
+        next=4,
+        titles={"answer": "What <b>is</b> it?"},
+    )
+    yield page(
+        "volunteer",
+        "nothing left",
+        volunteer=answered[0],
+        known=unknown,
+        task_runs=[],
+        next=None,
+        titles={"answer": "What <b>is</b> it?"},
+    )
     barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
     everybody: list[Context] = [
         barred | {"id": 7, "sort": "account", "shown": "jonas", "user_name": "jonas"},
@@ -1775,6 +1799,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         "result": None,
         "now": False,
         "cut": False,
+        "titles": {"answer": "What <b>is</b> it?"},
     }
     yield Case(page, "times", frame(ILSE, here) | owner | then)
     result = {
