@@ -968,16 +968,16 @@ def asked_questions(fields: list[Context]) -> Context:
     ]
     info = {"questions": {"version": 1, "steps": [{"name": "s", "questions": asked}]}}
     shown = shown_fields(info, [])
-    said = {f"{name}_{kind}": value for name, (_, value) in every.items() for kind in ("opinion", "fact")}
-    answers: list[AnswerSample] = [{"task_id": 1, "info": said}] * 9
+    everything = {f"{name}_{kind}": value for name, (_, value) in every.items() for kind in ("opinion", "fact")}
+    answers: list[AnswerSample] = [{"task_id": 1, "info": everything}] * 9
     answers.append({"task_id": 2, "info": {"how_opinion": None, "order_opinion": ["bus", "bike"]}})
     results: list[ResultSample] = [
-        {"task_id": n, "said": [{"value": value_at(said, field.path)} for field in shown]} for n in range(3)
+        {"task_id": n, "said": [{"value": value_at(everything, field.path)} for field in shown]} for n in range(3)
     ]
     words = words_of(info, "en")
     questions = question_results(info, shown, words, answers, results)
     crossed = crossable(shown)
-    told = Asked(
+    asked_page = Asked(
         questions=questions,
         crossable=[(field.name, words[field.name].text) for field in crossed],
         cross=cross_of(crossed[0], crossed[1], words, answers),
@@ -988,7 +988,7 @@ def asked_questions(fields: list[Context]) -> Context:
     first = next(one["field"] for one in questions if one["picture"] == "outcomes")
     own = {**fields[0], "answers": 90}
     return {
-        "asked": told,
+        "asked": asked_page,
         "fields": [own if nth == first else fields[1] for nth in range(len(shown))],
         "tables": {first: [{"answer": "Bus <b>", "filter": '"bus"', "n": 3}]},
         "places": {one["name"]: draw_map(one["points"]) for one in questions if one["points"]},
