@@ -202,8 +202,8 @@ def test_opinions_are_counted_and_have_no_consensus(ledger):
     opinions = [{**field, "opinion": True} for field in (LABEL, NUMBER, LABELS)]
     project = declaring(ledger, *opinions, TEXT, tasks=1, n=3)
     (task,) = ledger.tasks(project)
-    said = {"kind": "fox", "count": 2, "seen": ["fox"], "deep": {"note/s": "x"}}
-    answer(ledger, project, task, said, said, {"kind": None, "count": 9, "deep": {"note/s": "x"}})
+    first = {"kind": "fox", "count": 2, "seen": ["fox"], "deep": {"note/s": "x"}}
+    answer(ledger, project, task, first, first, {"kind": None, "count": 9, "deep": {"note/s": "x"}})
     ledger.compare()
     row = ledger.row("SELECT * FROM result WHERE task_id = %(t)s", t=task)
     assert (row["consensus"], row["consensus_hash"], row["n_compared"], row["agreement"]) == (None, None, 2, None)

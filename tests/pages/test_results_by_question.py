@@ -78,7 +78,7 @@ async def test_opinions_are_counted_and_never_called_agreed(served):
     assert (await owner.page(f"/project/birds/tasks/{task}")).json()["agreement"]["leading"] is None
     result = (await owner.get("/api/result?project_id=1")).json()
     for one in result:
-        assert all("value" not in said and said["agreement"] is None for said in one["consensus"].values())
+        assert all("value" not in field and field["agreement"] is None for field in one["consensus"].values())
 
 
 @pytest_twisted.ensureDeferred
@@ -110,8 +110,8 @@ def test_figures_are_those_of_an_independent_count():
 
 
 def test_each_type_has_its_picture_and_small_cells_stay_empty():
-    found = asked_questions([{"answers": 1}] * 2)
-    pictures = {one["name"]: one["picture"] for one in found["asked"].questions}
+    page = asked_questions([{"answers": 1}] * 2)
+    pictures = {one["name"]: one["picture"] for one in page["asked"].questions}
     for kind in ("opinion", "fact"):
         label = "bars" if kind == "opinion" else "outcomes"
         expected = [
@@ -128,12 +128,12 @@ def test_each_type_has_its_picture_and_small_cells_stay_empty():
             "marks",
         ]
         assert [picture for name, picture in pictures.items() if name.endswith(kind)] == expected
-    by_name = {one["name"]: one for one in found["asked"].questions}
+    by_name = {one["name"]: one for one in page["asked"].questions}
     assert (by_name["how_opinion"]["n"], by_name["how_opinion"]["unsure"]) == (9, 1)
     assert [(one["label"], one["rank"]) for one in by_name["order_opinion"]["ranks"]] == [
         ("bike <b>", 1.1),
         ("bus <b>", 1.9),
     ]
     assert [row["n"] for row in by_name["rate_fact"]["rows"]] == [3, 3]
-    cross = found["asked"].cross
+    cross = page["asked"].cross
     assert cross["n"] == 9 and cross["rows"][0][1][0] == {"n": 9, "share": 1}

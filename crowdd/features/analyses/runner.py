@@ -55,13 +55,15 @@ class Question:
 def question_of(info: Values) -> Question:
     """That of a project: its first answer field, or the key "answer" if it declares none.
 
-    Raises InvalidValueError if the first field is no label.
+    Raises InvalidValueError if the first field is no label, or an opinion.
     """
     fields = declared(info)
     if not fields:
         key = info.get("answer_key")
         return Question((key if isinstance(key, str) and key else "answer",), None, nulls=False)
     first = fields[0]
+    if first.opinion:
+        raise InvalidValueError(_("“%(name)s” asks for opinions, of which none is right.", name=first.name))
     if first.type != "label":
         words = _("Analyses need a label as the first answer field (“%(name)s” is of type %(type)s).", **_shown(first))
         raise InvalidValueError(words)

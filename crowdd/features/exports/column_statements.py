@@ -180,7 +180,7 @@ _MODELLED = frozenset({"label", "labels"})
 
 def is_modelled(fields: Sequence[AnswerField]) -> bool:
     """Whether the confidence of the first field comes from the model of the volunteers."""
-    return bool(fields) and fields[0].type in _MODELLED
+    return bool(fields) and fields[0].type in _MODELLED and not fields[0].opinion
 
 
 def said(fields: Sequence[AnswerField], nth: int, of: str) -> Column:

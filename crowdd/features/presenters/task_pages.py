@@ -33,7 +33,7 @@ from crowdd.kernel.errors import AnonymousError, NotFoundError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
-from crowdd.kinds.answers.words import words_of
+from crowdd.kinds.answers.words import titles_of, words_of
 from crowdd.kinds.roles import OWNERS
 
 _TITLES: dict[presenter_contents.Kind, str] = {
@@ -192,7 +192,7 @@ class PresentingPages:
         shown_tasks = [result_display.show_task(task, asked) for task in page.tasks]
         together = await self._finished_tasks.together(row)
         words = words_of(row["info"], locale_of(incoming))
-        private["titles"] = {name: each.text for name, each in words.items()}
+        private["titles"] = titles_of(words)
         private["rows"] = [result_display.worded(task, words) for task in shown_tasks]
         private["outcomes"] = [
             result_display.show_outcome(one, words.get(together.fields[0]["name"]) if together.fields else None)

@@ -47,14 +47,14 @@ def _by_order(field: AnswerField, values: Sequence[Answer]) -> list[Values]:
     texts = ["\n".join(line["text"] for line in value) for value in values]
     lines = str(compare_texts(field, texts).value).split("\n")
     words = "\n".join(lines)
-    unsure, begin, found = unsure_parts(words, texts), 0, list[Values]()
+    unsure, begin, transcribed = unsure_parts(words, texts), 0, list[Values]()
     for line in lines:
         end = begin + len(line)
         parts = [[start - begin, stop - begin] for start, stop in unsure if begin <= start < end]
         if line:
-            found.append({"text": line, **({"unsure": parts} if parts else {})})
+            transcribed.append({"text": line, **({"unsure": parts} if parts else {})})
         begin = end + 1
-    return found
+    return transcribed
 
 
 def _by_place(field: AnswerField, values: Sequence[Answer]) -> list[Values]:
@@ -70,9 +70,9 @@ def _by_place(field: AnswerField, values: Sequence[Answer]) -> list[Values]:
     lines = []
     for members in comparing.find_members(marks, near, people):
         left, top, right, bottom, order = comparing.middle([mark.place for mark in members])
-        said = [mark.label for mark in members]
-        text = str(compare_texts(field, said).value)
-        unsure = unsure_parts(text, said)
+        versions = [mark.label for mark in members]
+        text = str(compare_texts(field, versions).value)
+        unsure = unsure_parts(text, versions)
         box = {"x": short(left), "y": short(top), "width": short(right - left), "height": short(bottom - top)}
         lines.append((order, top, {"text": text, **box, **({"unsure": unsure} if unsure else {})}))
     return [line for _, _, line in sorted(lines, key=lambda each: each[:2])]

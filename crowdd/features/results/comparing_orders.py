@@ -65,6 +65,6 @@ def compare_rankings(field: AnswerField, values: Sequence[Answer]) -> Compared:
     ranks = {entry: sum(order.index(entry) for order in orders if entry in order) / n for entry, n in places.items()}
     if len({*ranks.values()}) < len(ranks):
         return Compared(len(values), agreement=agreed)
-    said = tuple(sorted(ranks, key=ranks.__getitem__))
-    confidence = 1 - mean(order_distance(said, order) for order in orders)
-    return Compared(len(values), True, [entry for _, entry in said], agreed, confidence)
+    ranked = tuple(sorted(ranks, key=ranks.__getitem__))
+    confidence = 1 - mean(order_distance(ranked, order) for order in orders)
+    return Compared(len(values), True, [entry for _, entry in ranked], agreed, confidence)

@@ -92,8 +92,8 @@ def _points(shape: Shape) -> list[Point]:
 
 def read_areas(value: Sequence[Values]) -> Shapes:
     """The areas of an answer, with their labels: ``points``, or a polygon of GeoJSON."""
-    rings = (one["geometry"]["coordinates"][0] if "geometry" in one else one["points"] for one in value)
-    return [(_shape(ring), comparing.label_of_mark(one)) for ring, one in zip(rings, value, strict=True)]
+    outlines = (one["geometry"]["coordinates"][0] if "geometry" in one else one["points"] for one in value)
+    return [(_shape(each), comparing.label_of_mark(one)) for each, one in zip(outlines, value, strict=True)]
 
 
 def _overlap(one: Shape, other: Shape) -> float:

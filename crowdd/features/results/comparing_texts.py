@@ -206,8 +206,8 @@ _SURE: Final = 2 / 3
 
 def unsure_parts(text: str, texts: Sequence[str]) -> list[list[int]]:
     """Where words of a text begin and end that no more than two thirds of these texts have at the same place."""
-    found = [*_WORD.finditer(text)]
-    words = [plain_word(each.group()) for each in found]
+    matches = [*_WORD.finditer(text)]
+    words = [plain_word(each.group()) for each in matches]
     have = [0] * len(words)
     for other in texts:
         others = [plain_word(word) for word in _WORD.findall(other)]
@@ -217,6 +217,6 @@ def unsure_parts(text: str, texts: Sequence[str]) -> list[list[int]]:
                     have[nth] += 1
     return [
         [each.start(), each.end()]
-        for each, n in zip(found, have, strict=True)
+        for each, n in zip(matches, have, strict=True)
         if len(texts) > 1 and n <= _SURE * len(texts) and each.group() != "\n"
     ]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, median, pstdev, quantiles
-from typing import Any, Final, Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
+from crowdd.features.results.comparing import Answer
 from crowdd.features.results.consensus import wilson_interval
 from crowdd.features.results.rows import AnswerSample, PlaceBin, ResultSample
 from crowdd.kernel.values import Values
@@ -88,7 +89,7 @@ class QuestionResult(TypedDict):
     points: list[PlaceBin]
 
 
-def bars_of(counts: Mapping[Any, int], n: int, label: Any = lambda value: value) -> list[Bar]:
+def bars_of(counts: Mapping[Answer, int], n: int, label: Callable[[Answer], object] = lambda value: value) -> list[Bar]:
     """A bar for each value that is counted."""
     bars = []
     for value, count in counts.items():
@@ -106,21 +107,21 @@ def figures_of(values: Sequence[float]) -> Figures:
 
 def histogram_of(values: Sequence[float]) -> dict[str, int]:
     """How many numbers lie in each of at most some ten bins of a round width; of few whole numbers, each by itself."""
-    least, most = min(values), max(values)
+    minimum, maximum = min(values), max(values)
     whole = all(float(value).is_integer() for value in values)
-    if whole and most - least < _BINS:
+    if whole and maximum - minimum < _BINS:
         counts = Counter(int(value) for value in values)
-        return {_figure(at): counts[at] for at in range(int(least), int(most) + 1)}
-    wide = _round_width((most - least) / _BINS) if most > least else 1.0
-    first = math.floor(least / wide)
+        return {_figure(at): counts[at] for at in range(int(minimum), int(maximum) + 1)}
+    wide = _round_width((maximum - minimum) / _BINS) if maximum > minimum else 1.0
+    first = math.floor(minimum / wide)
     bins = Counter(math.floor(value / wide) - first for value in values)
     edges = [(first + nth) * wide for nth in range(max(bins) + 2)]
     return {f"{_figure(edges[nth])} – {_figure(edges[nth + 1])}": bins[nth] for nth in range(max(bins) + 1)}
 
 
-def _round_width(least: float) -> float:
-    power = 10.0 ** math.floor(math.log10(least))
-    return float(next((span * power for span in _SPANS if span * power >= least), 10 * power))
+def _round_width(minimum: float) -> float:
+    power = 10.0 ** math.floor(math.log10(minimum))
+    return float(next((span * power for span in _SPANS if span * power >= minimum), 10 * power))
 
 
 def _figure(value: float) -> str:
@@ -156,23 +157,23 @@ def shown_fields(info: Values, fields: Sequence[AnswerField]) -> list[AnswerFiel
 
 
 class _Said(TypedDict):
-    values: list[Any]
+    values: list[Answer]
     unsure: int
     nothing: int
 
 
-def _said(field: AnswerField, values: Iterable[Any]) -> _Said:
+def _said(field: AnswerField, values: Iterable[Answer]) -> _Said:
     """The values that fit a field, and how many say "can't tell" or "nothing there" in their place."""
-    said = _Said(values=[], unsure=0, nothing=0)
+    counted = _Said(values=[], unsure=0, nothing=0)
     bare = AnswerField(name=field.name, path=(), type=field.type, choices=field.choices, min=field.min, max=field.max)
     for value in values:
         if value is None or is_unsure(field, value):
-            said["unsure"] += 1
+            counted["unsure"] += 1
         elif value == [] and field.type not in ("labels", "ranking"):
-            said["nothing"] += 1
+            counted["nothing"] += 1
         elif fits(bare, value):
-            said["values"].append(value)
-    return said
+            counted["values"].append(value)
+    return counted
 
 
 def question_results(
@@ -183,16 +184,16 @@ def question_results(
     results: Sequence[ResultSample],
 ) -> list[QuestionResult]:
     """For each question, or for each answer field of a project without a list of questions."""
-    found: list[QuestionResult] = []
+    shown: list[QuestionResult] = []
     for name, nths in _by_question(info, fields):
         single = [_one(fields[nth], nth, words, answers, results) for nth in nths]
         if not nths or fields[nths[0]].name == name:
-            found += single
+            shown += single
             continue
         rows = [Row(label=words[one["name"]].text.rpartition(" – ")[2], n=one["n"], bars=one["bars"]) for one in single]
         about = {"name": name, "text": words[name].text, "picture": "rows", "rows": rows, "bars": []}
-        found.append({**single[0], **about, "n": max(row["n"] for row in rows), "unsure": 0})  # type: ignore[typeddict-item]
-    return found
+        shown.append({**single[0], **about, "n": max(row["n"] for row in rows), "unsure": 0})  # type: ignore[typeddict-item]
+    return shown
 
 
 def _by_question(info: Values, fields: Sequence[AnswerField]) -> list[tuple[str, list[int]]]:
@@ -201,22 +202,22 @@ def _by_question(info: Values, fields: Sequence[AnswerField]) -> list[tuple[str,
     if document is None:
         return [(field.name, [nth]) for nth, field in enumerate(fields)]
     numbers = {field.name: nth for nth, field in enumerate(fields)}
-    found = []
+    by_question = []
     for question in (each for step in document["steps"] for each in step.get("questions", [])):
         name = question["name"]
         names = [f"{name}: {row}"[:100] for row in values_of(question["rows"])] if "rows" in question else [name]
         if nths := [numbers[each] for each in names if each in numbers]:
-            found.append((name, nths))
-    return found
+            by_question.append((name, nths))
+    return by_question
 
 
 def _values(
     field: AnswerField, nth: int, answers: Sequence[AnswerSample], results: Sequence[ResultSample]
-) -> list[Any]:
+) -> list[Answer]:
     if field.opinion:
         return [value_at(answer["info"], field.path) for answer in answers if _has(answer["info"], field)]
-    said = (result["said"][nth] if nth < len(result["said"]) else None for result in results)
-    return [one["value"] for one in said if one is not None and "value" in one]
+    consensuses = (result["said"][nth] if nth < len(result["said"]) else None for result in results)
+    return [one["value"] for one in consensuses if one is not None and "value" in one]
 
 
 def _has(info: object, field: AnswerField) -> bool:
@@ -231,8 +232,8 @@ def _one(
     results: Sequence[ResultSample],
 ) -> QuestionResult:
     own = words.get(field.name, Words(field.name))
-    said = _said(field, _values(field, nth, answers, results))
-    values = said["values"]
+    counted = _said(field, _values(field, nth, answers, results))
+    values = counted["values"]
     result = QuestionResult(
         name=field.name,
         text=own.text,
@@ -241,8 +242,8 @@ def _one(
         field=nth,
         picture="none",
         n=len(values),
-        unsure=said["unsure"],
-        nothing=said["nothing"],
+        unsure=counted["unsure"],
+        nothing=counted["nothing"],
         bars=[],
         figures=None,
         ranks=[],
@@ -253,7 +254,7 @@ def _one(
     return _drawn(result, field, own, values)
 
 
-def _drawn(result: QuestionResult, field: AnswerField, words: Words, values: list[Any]) -> QuestionResult:
+def _drawn(result: QuestionResult, field: AnswerField, words: Words, values: list[Answer]) -> QuestionResult:
     """With the picture of values of a type."""
     if field.type in ("label", "labels"):
         members = values if field.type == "label" else [each for value in values for each in value]
@@ -277,7 +278,7 @@ def _drawn(result: QuestionResult, field: AnswerField, words: Words, values: lis
     return {**result, "picture": "marks", "figures": figures_of([float(len(value)) for value in values])}
 
 
-def _counted(field: AnswerField, members: Sequence[Any]) -> dict[Any, int]:
+def _counted(field: AnswerField, members: Sequence[Answer]) -> dict[Answer, int]:
     """How often each choice is named, in their order; of values without choices the most frequent ones."""
     counts = Counter(map(_hashable, members))
     if field.choices is None:
@@ -285,7 +286,7 @@ def _counted(field: AnswerField, members: Sequence[Any]) -> dict[Any, int]:
     return {choice: counts[_hashable(choice)] for choice in field.choices if choice is not None}
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: Answer) -> Answer:
     """True is not 1."""
     return (value,) if isinstance(value, bool) else value
 
@@ -332,17 +333,17 @@ def cross_of(
     ways = [[choice for choice in field.choices or () if choice is not None] for field in (row, column)]
     totals = {choice: sum(pairs[_hashable(one), _hashable(choice)] for one in ways[0]) for choice in ways[1]}
 
-    def cell(one: Any, other: Any) -> Cell:
+    def cell(one: Answer, other: Answer) -> Cell:
         n = pairs[_hashable(one), _hashable(other)]
         hidden = 0 < n < _MIN_CELL
         return Cell(n=None if hidden else n, share=None if hidden or not totals[other] else n / totals[other])
 
-    said = [words.get(field.name, Words(field.name)).said for field in (row, column)]
+    row_label, column_label = (words.get(field.name, Words(field.name)).said for field in (row, column))
     return Cross(
         row=row.name,
         column=column.name,
-        columns=[(said[1](choice), totals[choice]) for choice in ways[1]],
-        rows=[(said[0](one), [cell(one, other) for other in ways[1]]) for one in ways[0]],
+        columns=[(column_label(choice), totals[choice]) for choice in ways[1]],
+        rows=[(row_label(one), [cell(one, other) for other in ways[1]]) for one in ways[0]],
         n=sum(totals.values()),
     )
 

@@ -138,8 +138,10 @@ class FinishedTasks:
         ``crossed``: the names of two answer fields; of others the first two that can be crossed are taken.
         """
         info, fields = row["info"], declared(row["info"])
-        ordinals = await project_statements.count_ordinals(self._db, row["id"])
         shown = shown_fields(info, fields)
+        if not shown:
+            return Asked(questions=[], crossable=[], cross=None, n=0, tasks=0, part=False)
+        ordinals = await project_statements.count_ordinals(self._db, row["id"])
         opinions = any(field.opinion for field in shown)
         facts = not all(field.opinion for field in shown)
         answers = await statements.sample_answers(self._db, row["id"], ordinals, owns=_owns(row)) if opinions else []

@@ -41,7 +41,7 @@ from crowdd.http.routing import Route, Shared, get
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
-from crowdd.kinds.answers.words import Words, worded_answer, words_of
+from crowdd.kinds.answers.words import Words, titles_of, worded_answer, words_of
 from crowdd.kinds.roles import REVIEWERS
 from crowdd.kinds.types import iso
 
@@ -72,7 +72,7 @@ class BrowsePrivate(ProjectPrivate):
     """``rows`` are the tasks with ``info_text``, ``contents`` what the table shows of them, by id.
 
     ``matching`` are the filters for forms that change all tasks that match. ``missing`` is the number of a task that
-    was not found. ``sees``: the requester may see what was answered.
+    was not found. ``sees``: the requester may see what was answered, and it is compared: it is no opinion.
     """
 
     rows: list[Values]
@@ -149,7 +149,8 @@ class TaskPages:
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         fields = declared(row["info"])
-        reviews = bool(row["roles"] & REVIEWERS and fields and fields[0].type == "label")
+        labelled = bool(fields) and fields[0].type == "label" and not fields[0].opinion
+        reviews = bool(row["roles"] & REVIEWERS) and labelled
         private = TasksPrivate(**context.private, owns=owns(row), reviews=reviews, open=row["zip_download"])
         return Page("project/tasks.html", TasksPublic(**context.public, autoimporter_enabled=False), private)
 
@@ -173,17 +174,19 @@ class TaskPages:
             return Page("project/browse.html", public)
         columns, shown = await self._browsing.columns(row, _columns(incoming))
         contents = await self._browsing.contents(row, [task["id"] for task in listed.tasks], shown)
+        first = next(iter(declared(row["info"])), None)
+        compares = self._browsing.sees_answers(row) and not (first and first.opinion)
         if incoming.query.get("csv"):
             return _csv(row, shown, listed.tasks, contents)
         private = BrowsePrivate(
             **context.private,
             rows=listed.tasks,
-            contents=contents,
-            table=_table(incoming, row, columns, shown, listed.per_page, self._browsing.sees_answers(row)),
+            contents=_worded(contents, words_of(row["info"], locale_of(incoming)).get(first.name) if first else None),
+            table=_table(incoming, row, columns, shown, listed.per_page, compares),
             agreements=parse_agreements(incoming.query),
             matching=format_filters(incoming.query),
             owns=owns(row),
-            sees=self._browsing.sees_answers(row),
+            sees=compares,
             sorts=int(row["n_tasks"]) <= MAX_SORTED,
             missing=wanted,
         )
@@ -220,7 +223,7 @@ class TaskPages:
             agreement=agreement and {**agreement, "votes": votes},
             fields=[worded_field({**field}, words) for field in task_details["fields"]],
             posterior=None if posterior is None else [{**one, "value": first.said(one["value"])} for one in posterior],
-            titles={name: each.text for name, each in words.items()},
+            titles=titles_of(words),
             volunteers=task_details["volunteers"],
             counted=task_details["counted"],
             repeated=task_details["repeated"],
@@ -235,6 +238,13 @@ class TaskPages:
         row = await self._projects.page(short_name, incoming.who)
         after = queries.parse_number(incoming.query.get("last_id", ""), "last_id", 0)
         return JsonResponse((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
+
+
+def _worded(contents: dict[int, TaskContent], words: Words | None) -> dict[int, TaskContent]:
+    """With the labels of choices in what the answers say together."""
+    if words is None:
+        return contents
+    return {nth: {**one, "consensus": words.said(one["consensus"])} for nth, one in contents.items()}
 
 
 def _table(
@@ -293,10 +303,12 @@ class TaskHistoryPublic(ProjectPublic):
 
 
 class TaskHistoryPrivate(ProjectPrivate):
-    """``now``: the task is still there. ``cut``: there may be earlier times."""
+    """``now``: the task is still there. ``cut``: there may be earlier times. ``titles`` as in TaskPrivate."""
 
     now: bool
     cut: bool
+    task_runs: list[Values] | None
+    titles: dict[str, str]
 
 
 class TaskHistoryPages:
@@ -332,8 +344,12 @@ class TaskHistoryPages:
             result=past.result if past else None,
         )
         exists = not times or "deleted" not in times[0]["what"]
-        return Page(
-            "project/task_history.html",
-            public,
-            TaskHistoryPrivate(**context.private, now=exists, cut=cut),
+        words = words_of(row["info"], locale_of(incoming))
+        private = TaskHistoryPrivate(
+            **context.private,
+            now=exists,
+            cut=cut,
+            task_runs=[{**run, "info": worded_answer(run["info"], words)} for run in past.answers] if past else None,
+            titles=titles_of(words),
         )
+        return Page("project/task_history.html", public, private)

@@ -18,6 +18,7 @@ from crowdd.features.tasks.barring import BarBody, BarResult, Barring
 from crowdd.features.tasks.volunteers import MAX_PASSED, PER_PAGE, KnownFigures, Volunteer, Volunteers
 from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.html.tables import PAGE_SIZES, PageLinks, RowList, Table, outward_rows, page_csv, selected_words
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
@@ -25,6 +26,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _, joined, ngettext
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers.words import titles_of, worded_answer, words_of
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
@@ -86,6 +88,13 @@ class VolunteerPublic(ProjectPublic):
     next: int | None
 
 
+class VolunteerPrivate(ProjectPrivate):
+    """``titles`` are the texts of questions by their names; answers have the labels of their values."""
+
+    task_runs: list[Values]
+    titles: dict[str, str]
+
+
 class VolunteerPages:
     """``/project/<short_name>/volunteers`` and its forms."""
 
@@ -141,7 +150,10 @@ class VolunteerPages:
             task_runs=runs,
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
-        return Page("project/volunteer.html", public, context.private)
+        words = words_of(row["info"], locale_of(incoming))
+        worded = [{**run, "info": worded_answer(run["info"], words)} for run in runs]
+        private = VolunteerPrivate(**context.private, task_runs=worded, titles=titles_of(words))
+        return Page("project/volunteer.html", public, private)
 
     async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         asked = _asked(incoming)

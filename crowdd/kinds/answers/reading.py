@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import AnswerField, Choice, folded, is_choice, key
@@ -131,7 +131,7 @@ def _is_date(field: AnswerField, value: object) -> bool:
     return is_day(value + "-01-01"[len(value) - 10 :] if len(value) < 10 else value)
 
 
-def _is_position(value: object) -> bool:
+def _is_position(value: object) -> TypeGuard[list[float]]:
     return isinstance(value, list) and len(value) in (2, 3) and all(map(is_number, value))
 
 
@@ -139,7 +139,7 @@ def _is_path(value: object, minimum: int) -> bool:
     return isinstance(value, list) and len(value) >= minimum and all(map(_is_corner, value))
 
 
-def _geometry(mark: Values, kind: str) -> Any:
+def _geometry(mark: Values, kind: str) -> object:
     """The coordinates of a geometry of this kind; None for another one."""
     geometry = mark.get("geometry")
     return geometry.get("coordinates") if isinstance(geometry, dict) and geometry.get("type") == kind else None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import attrs
 
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Json, Values
 from crowdd.kinds.questions.text_languages import text_in
 from crowdd.kinds.questions.types import TYPES
 from crowdd.kinds.questions.validation import QUESTIONS
@@ -21,7 +20,7 @@ class Words:
     labels: Mapping[str, str] = attrs.field(factory=dict)
     rows: Mapping[str, str] = attrs.field(factory=dict)
 
-    def said(self, value: Any) -> Any:
+    def said(self, value: Json) -> Json:
         """A value with labels in place of what they stand for: a choice, a list of them, marks with one each, rows."""
         if isinstance(value, list):
             return [self.said(each) for each in value]
@@ -32,11 +31,16 @@ class Words:
         return self.labels.get(value, value) if isinstance(value, str) else value
 
 
-def worded_answer(info: Any, words: Mapping[str, Words]) -> Any:
+def worded_answer(info: Json, words: Mapping[str, Words]) -> Json:
     """An answer with labels in place of values. Its keys stay, by which tables find their columns."""
     if not isinstance(info, dict):
         return info
     return {name: words[name].said(value) if name in words else value for name, value in info.items()}
+
+
+def titles_of(words: Mapping[str, Words]) -> dict[str, str]:
+    """The texts of questions by their names."""
+    return {name: each.text for name, each in words.items()}
 
 
 def words_of(info: Values, language: str) -> dict[str, Words]:
@@ -44,7 +48,7 @@ def words_of(info: Values, language: str) -> dict[str, Words]:
     return dict(_words(info.get(QUESTIONS), language))
 
 
-def _words(document: Any, language: str) -> Iterator[tuple[str, Words]]:
+def _words(document: Values | None, language: str) -> Iterator[tuple[str, Words]]:
     for question in (each for step in (document or {"steps": []})["steps"] for each in step.get("questions", [])):
         name, text = question["name"], text_in(question["text"], language)
         choices = TYPES[question["type"]].choices

@@ -183,7 +183,8 @@ async def test_pages_show_each_field(served):
         ]  # fmt: skip
         await served.house[StatisticsFeature].statistics.fold()
     text = (await served.client().get(f"{at}/results", headers={"Accept": "text/html"})).text
-    assert "Tasks by their consensus: count" in text and "Nothing there" in text and "No answer" in text
+    assert "Answers to: count" in text and "Median 2.25" in text and "Tasks by their consensus: seen" in text
+    assert "Nobody has said anything here yet." in text, "of the note"
     page = (await served.client().page(f"{at}/tasks/{project['tasks'][0]}")).json()
     assert page["fields"] == row and page["agreement"]["agreement"] == pytest.approx(1 / 3)
     text = (await served.client().get(f"{at}/tasks/{project['tasks'][0]}", headers={"Accept": "text/html"})).text

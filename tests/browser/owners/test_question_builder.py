@@ -174,3 +174,28 @@ def test_problems_appear_at_their_places_and_go(shared: Any, new_project: Any) -
     page.locator(".mark").first.click(no_wait_after=True)
     shared.until(lambda: dialogs == ["beforeunload"])
     assert shared.console == []
+
+
+def test_it_asks_once_whether_questions_have_a_right_answer(shared: Any, new_project: Any) -> None:
+    asked = {"name": "how", "type": "yes_no", "text": "Are you glad?"}
+    mark = {"name": "boxes", "type": "box", "on": "photo", "text": "Where?", "each": [{**asked, "name": "sure"}]}
+    photo = {"name": "photo", "type": "picture", "source": {"column": "link"}}
+    steps = [{"name": "one", "media": [photo], "questions": [mark, asked]}]
+    page = build(shared, new_project, {"version": 1, "steps": steps})
+    asks = page.get_by_role("group", name="What do you ask for?")
+    assert asks.get_by_label("Facts").is_checked()
+    asks.get_by_label("Opinions").check()
+
+    def kinds() -> list[Any]:
+        marked, other = written(page)["steps"][0]["questions"]
+        return [one.get("kind") for one in (marked, *marked["each"], other)]
+
+    assert kinds() == ["opinion"] * 3 and asks.get_by_label("Opinions").is_checked()
+    page.get_by_role("button", name="Are you glad?", exact=False).first.click()
+    page.locator("summary", has_text="More settings").last.click()
+    page.get_by_label("Is there a right answer?").select_option("Yes, the same for everybody")
+    assert kinds() == ["opinion", "opinion", None]
+    assert not asks.get_by_label("Facts").is_checked() and not asks.get_by_label("Opinions").is_checked()
+    asks.get_by_label("Facts").check()
+    assert kinds() == [None] * 3
+    status(shared, "No problems")

@@ -1011,16 +1011,16 @@ def asked_questions(fields: list[Context]) -> Context:
     ]
     info = {"questions": {"version": 1, "steps": [{"name": "s", "questions": asked}]}}
     shown = shown_fields(info, [])
-    said = {f"{name}_{kind}": value for name, (_, value) in every.items() for kind in ("opinion", "fact")}
-    answers: list[AnswerSample] = [{"task_id": 1, "info": said}] * 9
+    everything = {f"{name}_{kind}": value for name, (_, value) in every.items() for kind in ("opinion", "fact")}
+    answers: list[AnswerSample] = [{"task_id": 1, "info": everything}] * 9
     answers.append({"task_id": 2, "info": {"how_opinion": None, "order_opinion": ["bus", "bike"]}})
     results: list[ResultSample] = [
-        {"task_id": n, "said": [{"value": value_at(said, field.path)} for field in shown]} for n in range(3)
+        {"task_id": n, "said": [{"value": value_at(everything, field.path)} for field in shown]} for n in range(3)
     ]
     words = words_of(info, "en")
     questions = question_results(info, shown, words, answers, results)
     crossed = crossable(shown)
-    told = Asked(
+    asked_page = Asked(
         questions=questions,
         crossable=[(field.name, words[field.name].text) for field in crossed],
         cross=cross_of(crossed[0], crossed[1], words, answers),
@@ -1031,7 +1031,7 @@ def asked_questions(fields: list[Context]) -> Context:
     first = next(one["field"] for one in questions if one["picture"] == "outcomes")
     own = {**fields[0], "answers": 90}
     return {
-        "asked": told,
+        "asked": asked_page,
         "fields": [own if nth == first else fields[1] for nth in range(len(shown))],
         "tables": {first: [{"answer": "Bus <b>", "filter": '"bus"', "n": 3}]},
         "places": {one["name"]: draw_map(one["points"]) for one in questions if one["points"]},
@@ -1624,9 +1624,33 @@ def _owner_cases(at: str) -> Iterator[Case]:
     }
     run = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
     for one in answered:
-        yield page("volunteer", one["sort"], volunteer=one, known=known, task_runs=[run], next=4)
-    yield page("volunteer", "unreliable", volunteer=answered[0], known=spammer, task_runs=[run], next=4)
-    yield page("volunteer", "nothing left", volunteer=answered[0], known=unknown, task_runs=[], next=None)
+        yield page(
+            "volunteer",
+            one["sort"],
+            volunteer=one,
+            known=known,
+            task_runs=[run],
+            next=4,
+            titles={"answer": "What <b>is</b> it?"},
+        )
+    yield page(
+        "volunteer",
+        "unreliable",
+        volunteer=answered[0],
+        known=spammer,
+        task_runs=[run],
+        next=4,
+        titles={"answer": "What <b>is</b> it?"},
+    )
+    yield page(
+        "volunteer",
+        "nothing left",
+        volunteer=answered[0],
+        known=unknown,
+        task_runs=[],
+        next=None,
+        titles={"answer": "What <b>is</b> it?"},
+    )
     barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
     everybody: list[Context] = [
         barred | {"id": 7, "sort": "account", "shown": "jonas", "user_name": "jonas"},
@@ -1821,6 +1845,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         "result": None,
         "now": False,
         "cut": False,
+        "titles": {"answer": "What <b>is</b> it?"},
     }
     yield Case(page, "times", frame(ILSE, here) | owner | then)
     result = {

@@ -55,8 +55,8 @@ def test_the_same_answers_are_their_own_consensus_and_nobody_says_nothing(type_)
     declaration = {"type": type_, "choices": choices}
     assert COMPARED[type_](AnswerField("n", ("n",), type_), []).n == 0
     for n in (1, 2, 5):
-        said = compare_task([declaration], [[[ONE[type_]]]] * n, None)["said"][0]
-        assert said == {"value": ONE[type_], "answers": n, "agreement": 1.0, "confidence": 1.0}
+        compared = compare_task([declaration], [[[ONE[type_]]]] * n, None)["said"][0]
+        assert compared == {"value": ONE[type_], "answers": n, "agreement": 1.0, "confidence": 1.0}
     read, distance = measure(AnswerField("n", ("n",), type_), [ONE[type_]])
     assert distance(read(ONE[type_]), read(ONE[type_])) == 0
 
@@ -89,9 +89,9 @@ def test_what_is_malformed_is_left_out(type_, value):
 
 def test_a_place_is_the_median_of_those_within_reach_person_by_person():
     # At 60° north a degree of longitude is half as long: 0.0016° are 89 m.
-    said = compare("places", [[place(10, 60)], [place(10.0016, 60)], [place(10.0008, 60), place(10.004, 60)]])
-    assert [one["geometry"]["coordinates"] for one in said.value] == [[10.0008, 60]]
-    assert said.confidence == 1 and said.agreement == pytest.approx((1 + 2 / 3 + 2 / 3) / 3)
+    compared = compare("places", [[place(10, 60)], [place(10.0016, 60)], [place(10.0008, 60), place(10.004, 60)]])
+    assert [one["geometry"]["coordinates"] for one in compared.value] == [[10.0008, 60]]
+    assert compared.confidence == 1 and compared.agreement == pytest.approx((1 + 2 / 3 + 2 / 3) / 3)
     assert compare("places", [[place(10, 60)], [place(10.0016, 60)]], tolerance=50.0).value == []
     # Across the 180th meridian, and labels: those who say something else of it are no consensus about it.
     across = compare("places", [[place(179.9999, 0)], [place(-179.9999, 0)], [place(-179.9997, 0)]])
@@ -112,17 +112,17 @@ def test_places_found_together_are_those_of_an_independent_count():
         ]
         counts = Counter(town for person in people for town in person)
         expected = sorted(town for town, n in counts.items() if n >= 3)
-        found = sorted(tuple(one["geometry"]["coordinates"]) for one in compare("places", answers).value)
-        assert len(found) == len(expected)
-        for one, town in zip(found, expected, strict=True):
+        places = sorted(tuple(one["geometry"]["coordinates"]) for one in compare("places", answers).value)
+        assert len(places) == len(expected)
+        for one, town in zip(places, expected, strict=True):
             assert math.dist(one, town) < 2e-4
 
 
 def test_areas_of_several_people_are_what_most_of_them_cover():
-    said = compare("areas", [[square(0, 0, 100), square(300, 0, 50)], [square(4, 0, 100)], [square(0, 4, 100)]])
-    xs, ys = zip(*said.value[0]["points"], strict=True)
-    assert len(said.value) == 1 and (min(xs), max(ys)) == (pytest.approx(0, abs=1), pytest.approx(100, abs=1))
-    assert 0.9 < said.confidence <= 1
+    compared = compare("areas", [[square(0, 0, 100), square(300, 0, 50)], [square(4, 0, 100)], [square(0, 4, 100)]])
+    xs, ys = zip(*compared.value[0]["points"], strict=True)
+    assert len(compared.value) == 1 and (min(xs), max(ys)) == (pytest.approx(0, abs=1), pytest.approx(100, abs=1))
+    assert 0.9 < compared.confidence <= 1
     ring = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]
     area = {"geometry": {"type": "Polygon", "coordinates": [ring]}, "label": "wood"}
     moved = {"geometry": {"type": "Polygon", "coordinates": [[[x + 0.1, y] for x, y in ring]]}, "label": "wood"}
@@ -134,11 +134,11 @@ def test_areas_of_several_people_are_what_most_of_them_cover():
 
 
 def test_a_line_runs_in_the_middle_whichever_end_people_begin_at():
-    said = compare(
+    compared = compare(
         "lines", [[line((0, 0), (400, 300))], [line((400, 304), (0, 4))], [line((0, 2), (200, 152), (400, 302))]]
     )
-    points = said.value[0]["points"]
-    assert len(said.value) == 1 and said.confidence == 1 and said.agreement == 1
+    points = compared.value[0]["points"]
+    assert len(compared.value) == 1 and compared.confidence == 1 and compared.agreement == 1
     assert all(abs(y - (0.75 * x + 2)) < 1 for x, y in points)
     assert {round(points[0][0]), round(points[-1][0])} == {0, 400}
     assert compare("lines", [[line((0, 0), (400, 0))], [line((0, 200), (400, 200))]]).value == []
@@ -152,13 +152,13 @@ def test_lines_of_a_page_are_matched_by_place_and_uncertain_words_are_marked():
         [row("Dear Anna", 1), row("the ship came late", 21), row("a line of one", 80)],
         [row("the shop came late", 19), row("Dear Hanna", 0)],
     ]
-    said = compare("transcript", answers)
-    assert [one["text"] for one in said.value] == ["Dear Anna", "the ship came late"]
-    assert [[one["text"][start:end] for start, end in one.get("unsure", [])] for one in said.value] == [
+    compared = compare("transcript", answers)
+    assert [one["text"] for one in compared.value] == ["Dear Anna", "the ship came late"]
+    assert [[one["text"][start:end] for start, end in one.get("unsure", [])] for one in compared.value] == [
         ["Anna"],
         ["ship"],
     ]
-    assert said.value[0]["y"] == 0 and said.value[1]["y"] == 20
+    assert compared.value[0]["y"] == 0 and compared.value[1]["y"] == 20
     # Without places: one text, whose lines are kept.
     heard = [
         [{"text": "one two three"}, {"text": "four"}],
@@ -182,24 +182,24 @@ def test_lines_of_a_page_are_matched_by_place_and_uncertain_words_are_marked():
 )
 def test_dates(values, expected):
     for order in (values, values[::-1]):
-        said = compare("date", order)
-        assert (said.value if said.won else None, said.confidence) == pytest.approx(expected)
+        compared = compare("date", order)
+        assert (compared.value if compared.won else None, compared.confidence) == pytest.approx(expected)
 
 
 def test_a_ranking_is_the_order_of_mean_ranks():
-    said = compare("ranking", [["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]])
-    assert said.value == ["a", "b", "c"] and said.agreement == pytest.approx(1 - (1 + 1 + 2) / 9)
+    compared = compare("ranking", [["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]])
+    assert compared.value == ["a", "b", "c"] and compared.agreement == pytest.approx(1 - (1 + 1 + 2) / 9)
     assert not compare("ranking", [["a", "b"], ["b", "a"]]).won
     chance = random.Random(2)
     for _ in range(200):
         answers = [chance.sample("abcd", 4) for _ in range(chance.choice([3, 5, 7]))]
         points = {entry: sum(4 - answer.index(entry) for answer in answers) for entry in "abcd"}
-        said = compare("ranking", answers)
-        assert said.won == (len(set(points.values())) == 4)
-        assert not said.won or said.value == sorted("abcd", key=lambda entry: -points[entry])
+        compared = compare("ranking", answers)
+        assert compared.won == (len(set(points.values())) == 4)
+        assert not compared.won or compared.value == sorted("abcd", key=lambda entry: -points[entry])
         pairs = [*combinations("abcd", 2)]
         apart = [
             sum((one.index(a) < one.index(b)) != (other.index(a) < other.index(b)) for a, b in pairs) / 6
             for one, other in combinations(answers, 2)
         ]
-        assert said.agreement == pytest.approx(1 - sum(apart) / len(apart))
+        assert compared.agreement == pytest.approx(1 - sum(apart) / len(apart))
