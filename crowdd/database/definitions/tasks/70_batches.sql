@@ -211,7 +211,7 @@ BEGIN
     IF a.ends IS NOT NULL AND NOT a.ends @> '[{"simply": false}]' THEN          -- as complete does it for one
         WITH e AS MATERIALIZED (
             SELECT e.*, x.runs, x.users, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence,
-                   CASE WHEN p.answer_names IS NOT NULL THEN consensus_by_name(p.answer_names, s, NULL) END AS by_name
+                   CASE WHEN p.answer_names IS NOT NULL THEN consensus_by_name(p.answer_names, s, NULL, NULL) END AS by_name
               FROM jsonb_to_recordset(a.ends) AS e (project bigint, task bigint, actor text, user_id bigint, seconds numeric, bytes bigint)
               JOIN project p ON p.id = e.project
              CROSS JOIN LATERAL (SELECT array_agg(run ORDER BY run) AS runs, coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]') AS users,
