@@ -1,4 +1,4 @@
-"""SQL of the figures of agreement that analyses store (migration 0006)."""
+"""SQL of the figures of agreement that analyses store (migration 0005)."""
 
 from __future__ import annotations
 
