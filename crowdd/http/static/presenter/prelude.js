@@ -378,7 +378,7 @@
     if (!event.isTrusted) return;
     if (!event.repeat) down.set(event.code, event.timeStamp);
     unheard.delete(event.code);
-    if (event.isComposing || (isTyping(event) && event.key !== "Enter") || !isTooSoon(down.get(event.code) ?? event.timeStamp)) return;
+    if (event.isComposing || (event.key !== "Enter" && (event.key.length > 1 || isTyping(event))) || !isTooSoon(down.get(event.code) ?? event.timeStamp)) return;
     unheard.add(event.code);
     silence(event);
   }, true);
