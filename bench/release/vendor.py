@@ -157,8 +157,12 @@ PACKAGES = (
         integrity="sha512-h0OnRWSVTqIYLSw3/IVrBtsun/xw9L5u4FA3bjfSDTFMX/xswVWS1JwK4fFu3ulmxRUSHg8zQORl6zENG983eg==",
         licence="BSD-3-Clause",
         licence_file="LICENSE",
-        files={"dist/wavesurfer.esm.js": "wavesurfer.js", "dist/plugins/regions.esm.js": "regions.js"},
-        why="shows sounds as waves and marks segments (`questions/marks/time.js`)",
+        files={
+            "dist/wavesurfer.esm.js": "wavesurfer.js",
+            "dist/plugins/regions.esm.js": "regions.js",
+            "dist/plugins/spectrogram.esm.js": "spectrogram.js",
+        },
+        why="draws sounds (`questions/media/line.js`) and marks segments (`questions/marks/time.js`)",
     ),
 )
 

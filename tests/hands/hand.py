@@ -59,6 +59,11 @@ class Hand:
         if self.finger:
             self.wait(310, 340)  # what follows sooner is the second tap of a double tap
 
+    def press_again(self) -> None:
+        """The second press of two that a worn mouse makes."""
+        self.page.mouse.down(click_count=2)
+        self.page.mouse.up(click_count=2)
+
     def drag(self, spot: Spot, steps: int = 6) -> None:
         """Goes on to a place while it presses."""
         (x, y), (right, down) = self._at, spot

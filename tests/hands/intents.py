@@ -77,11 +77,9 @@ def _intents(asked: Asked, seed: int, world: World, random: Random) -> Iterator[
             continue
         acts, last, refusable = _answered(asked, world, random)
         if number == signs_in:
-            acts.insert(0, {"do": "sign_in"})
-        if (
-            0 < signs_in <= number
-        ):  # loaded again, the page is that of the account: with another task, and in its language
-            acts = [each for each in acts if each["do"] != "reload"]
+            acts[random.randint(0, len(acts) - 1 if asked.questions and not is_alone(asked) else 0) : 0] = _signed_in(
+                asked, random
+            )
         yield Intent(seed, number, asked.name, acts, last, refusable=refusable)
 
 
@@ -113,6 +111,12 @@ def _answered(asked: Asked, world: World, random: Random) -> tuple[list[Json], J
     if not is_alone(asked):
         acts.append({"do": "send"})
     return acts, answer, refusable
+
+
+def _signed_in(asked: Asked, random: Random) -> list[Json]:
+    """Somebody signs in in another tab, with their work begun; the page that they come back to is loaded again, or not."""
+    again = asked.questions and random.random() < 0.5
+    return [{"do": "sign_in"}, *([{"do": "reload"}] if again else [])]
 
 
 def _tried(asked: Asked, world: World, random: Random) -> list[Json]:

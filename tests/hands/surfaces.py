@@ -136,7 +136,9 @@ def recording(eyes: Eyes, frame: Any) -> Recording:
     target = frame.locator(".waves:visible").first
     eyes.until(target.is_visible, "no line of time is shown")
     # How long it is can be read beside the player; a film of the tests is a sound.
-    seconds = frame.locator("audio:visible, video:visible").first.evaluate("player => player.duration")
+    seconds = frame.locator(":is(.audio, .video):visible > :is(audio, video)").first.evaluate(
+        "player => player.duration"
+    )
     return Recording(target, float(seconds or SECONDS))
 
 

@@ -177,7 +177,7 @@ _SIMPLE: Final = (
         f"questions/types/{name}.js"
         for name in ("date", "matrix", "multiple_choice", "number", "ranking", "rating", "single_choice", "texts")
     ),
-    *(f"questions/media/{name}.js" for name in ("picture", "pictures", "sound", "text", "video")),
+    *(f"questions/media/{name}.js" for name in ("picture", "pictures", "text")),
 )
 _LOOK: Final = ("tokens.css", "questions/ground.css", "presenter/frame.css", "questions/questions.css")
 _MARKS_LOOK: Final = "questions/marks/marks.css"
@@ -230,7 +230,11 @@ FAMILIES: Final = (
         libraries=(f"{_RECOGITO}/text-annotator.js",),
         looks=(f"{_RECOGITO}/text-annotator.css",),
     ),
-    Family("time", ("types/segments",), modules=(f"{_WAVES}/wavesurfer.js", f"{_WAVES}/regions.js")),
+    Family(
+        "time",
+        ("types/segments", "media/sound", "media/video"),
+        modules=(f"{_WAVES}/wavesurfer.js", f"{_WAVES}/regions.js"),
+    ),
     Family(
         "map",
         ("types/geometries", "media/map"),

@@ -138,11 +138,14 @@ $("sign-up-no")?.addEventListener("click", () => {
   remember("sign-up-offer", "declined");
 });
 
-// The link to comment leads to the task that is shown: "done" ends it.
+// The link to comment leads to the task that is shown: "done" ends it. Those who sign in come back to what they had begun.
 function linkComment(task) {
   if (!$("comment")) return;
   $("comment").hidden = !task;
-  if (task) $("comment").href = `${$("comment").dataset.home}task/${task}/comment`;
+  if (!task) return;
+  const here = `${$("comment").dataset.home}task/${task}`, join = $("sign-up")?.querySelector("a");
+  $("comment").href = `${here}/comment`;
+  if (join) join.href = `/account/register?next=${encodeURIComponent(here)}`;
 }
 linkComment((location.pathname.match(/\/task\/(\d+)/) || [])[1]);
 

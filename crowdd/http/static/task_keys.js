@@ -106,18 +106,21 @@ keyLabels.then((labels) => {
   printed = labels;
   for (const cap of document.querySelectorAll("kbd")) if (/^[A-Z]$/.test(cap.textContent)) cap.textContent = onKey(cap.textContent);
 });
+const NAMES = { " ": "␣", ArrowLeft: "←", ArrowRight: "→" };
+let moving = new Set(); // of these, what the presenter has: they scroll the page otherwise
 let guideKey = true; // not while the presenter has a key of that name
 function listOffers({ keys }) {
   const rows = keys.map(([key, label]) => {
     const row = document.createElement("tr");
     row.innerHTML = '<th scope="row"><kbd></kbd></th><td></td>';
-    row.querySelector("kbd").textContent = key.length === 1 ? onKey(key) : key;
+    row.querySelector("kbd").textContent = NAMES[key] ?? (key.length === 1 ? onKey(key) : key);
     row.querySelector("td").textContent = label;
     return row;
   });
   const offered = (letter) => keys.some(([key]) => key.toLowerCase() === letter);
   $("offers").hidden = !rows.length;
   $("offers").replaceChildren($("offers").rows[0], ...rows);
+  moving = new Set(keys.map(([key]) => key).filter((key) => key in NAMES));
   guideKey = !offered("g");
   if ($("key-guide")) $("key-guide").hidden = !guideKey;
   $("skip").dataset.offered = offered("s") ? "yes" : "";
@@ -161,7 +164,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape") return escape();
   if (!useKeys?.checked || takesKey(event)) return;
   const act = pageKey(event.key, event.code);
-  if (!act && !/^([^ ]|Enter)$/.test(event.key)) return;
+  if (!act && !/^([^ ]|Enter)$/.test(event.key) && !moving.has(event.key)) return;
   if (act) act();
   else press(event.key, event.code);
   event.preventDefault();

@@ -277,8 +277,8 @@ def test_nothing_is_left_of_tasks_that_were_answered(desk: Any, new_project: Any
     def answer(tasks: int) -> None:
         for _ in range(tasks):
             before = frame.inner_text(".over")
-            field(frame, "one_box").get_by_role("button", name="Add a box").press("Enter")
-            forward(frame, "Send")
+            field(frame, "one_box").get_by_role("button", name="Add a box").click()
+            button(frame, "Send").click()
             desk.until(lambda: frame.inner_text(".over") != before)  # noqa: B023
         field(frame, "one_box")
 

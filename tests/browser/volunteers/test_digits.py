@@ -36,6 +36,7 @@ def digits(stage: Any) -> Any:
 
 
 def answer(stage: Any, key: str, count: int) -> None:
+    stage.page.wait_for_timeout(300)  # a key on a task that has just come was meant for the one before
     stage.page.keyboard.press(key)
     stage.until(lambda: stage.page.inner_text("#count") == str(count))
     stage.until(lambda: stage.frame_now.evaluate("document.querySelectorAll('[aria-pressed=true]').length") == 0)

@@ -45,6 +45,7 @@ def test_twenty_answers_by_keyboard_are_all_in_the_database(browser: Any, live_s
             seen=lambda: (frame.inner_text("body"), page.inner_text("body")),
         )
         before.add(frame.inner_text("#place").strip())
+        page.wait_for_timeout(300)  # a key on a task that has just come was meant for the one before
         page.keyboard.press(key)
         until_on(page, lambda number=number: page.inner_text("#count") == str(number))
     context.close()

@@ -38,6 +38,7 @@ def test_keys_work_inside_and_outside_the_frame(stage: Any) -> None:
     stage.until(lambda: len(stage.runs()) == 1)
     stage.until(lambda: frame.inner_text("#work") == f"Task {stage.mine.tasks[1]}")
     frame.focus("button[value=no]")
+    stage.page.wait_for_timeout(300)  # a key on a task that has just come was meant for the one before
     stage.page.keyboard.press("n")  # inside
     stage.until(lambda: len(stage.runs()) == 2)
     assert [run["info"] for run in stage.runs()] == ["yes", "no"]

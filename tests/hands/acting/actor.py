@@ -73,12 +73,17 @@ class Actor:
         """The button with these words of ours."""
         return scope.get_by_role("button", name=self.word(words), exact=True)
 
-    def press(self, target: Any, part: Spot | None = None) -> None:
-        """Goes to something that is seen and presses it. It may move while the pointer is on its way, not between down and up."""
+    def press(self, target: Any, part: Spot | None = None, *, twice: bool = False) -> None:
+        """Goes to something that is seen and presses it. It may move while the pointer is on its way, not between down and up.
+
+        ``twice``: a worn button of a mouse makes two presses of one.
+        """
         part = part or self.eyes.somewhere()
         self.hand.move(self.eyes.bring(target, part))
         self.hand.move(self.eyes.bring(target, part))
         self.hand.press(self.eyes.spot(target, part))
+        if twice:
+            self.hand.press_again()
 
     def sees(self, test: Callable[[], Any], what: str) -> None:
         """An act without an effect is a fault: ``what`` says which."""

@@ -57,8 +57,9 @@ def choose(actor: Actor, about: Json) -> None:
     """Chooses by a press, or by the key that is shown."""
     target = choice(actor, about)
     actor.eyes.until(target.is_visible, f"{about['value']} is not shown")
-    if about["by"] == "press" or not _pressed_key(actor, target, about["by"]):
-        actor.press(target)
+    if about["by"] in ("press", "twice") or not _pressed_key(actor, target, about["by"]):
+        actor.trembled |= about["by"] == "twice"
+        actor.press(target, twice=about["by"] == "twice")
     actor.sees(lambda: _is_chosen(actor, target), f"{about['by']} on {about['value']!r} of {about['q']}")
 
 

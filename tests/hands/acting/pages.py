@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from hands.acting.actor import Actor, Json, act
 from hands.acting.forms import write_into
 
@@ -73,11 +75,13 @@ def keep(actor: Actor, about: Json) -> None:
 
 @act
 def reload(actor: Actor, about: Json) -> None:
-    """Loads the page again: the same task is there, with what was done."""
+    """Loads the page again: the same task is there, with what was done; in the language of the account, if there is one by now."""
     actor.page.wait_for_timeout(300)
     actor.page.reload()
     actor.frame = actor.eyes.frame()
     actor.eyes.until(lambda: actor.frame.locator(".say:visible .over").count(), "no task after a reload")
+    actor.world = attrs.evolve(actor.world, language=actor.page.get_attribute("html", "lang"))
+    actor.place = actor.frame.locator(".say:visible .over").first.inner_text().partition(" · ")[0].strip()
 
 
 @act
@@ -108,10 +112,10 @@ def button(actor: Actor, about: Json) -> None:
     """Presses one of the buttons of a presenter, or its key."""
     target = actor.frame.locator(".answers button").nth(about["nth"])
     actor.eyes.until(target.is_visible, "no buttons")
-    if about["by"] == "press":
-        return actor.press(target)
+    actor.trembled |= about["by"] in ("bounce", "hold", "twice")
+    if about["by"] in ("press", "twice"):
+        return actor.press(target, twice=about["by"] == "twice")
     actor.hand.look()
-    actor.trembled |= about["by"] in ("bounce", "hold")
     {"key": actor.hand.key, "bounce": actor.hand.bounce, "hold": actor.hand.hold}[about["by"]](about["key"])
     return None
 

@@ -14,7 +14,7 @@ KEYS = ("press", "press", "press", "key", "bounce", "hold", "cyrillic")
 def _way(asking: Any, choice: Json) -> str:
     """How a choice is made: by a key only where one is shown."""
     if asking.world.finger or not choice.get("key"):
-        return "press"
+        return "press" if asking.world.finger or not asking.alone else str(asking.random.choice(("press", "twice")))
     return str(asking.random.choice(KEYS))
 
 

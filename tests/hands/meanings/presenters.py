@@ -11,7 +11,7 @@ from hands.worlds import World
 def picture(world: World, random: Random) -> Meaning:
     """A press on a button, or the key of its number."""
     nth = random.randrange(3)
-    by = "press" if world.finger else random.choice(["press", "press", "key", "bounce"])
+    by = "press" if world.finger else random.choice(["press", "twice", "key", "bounce"])
     return Meaning([{"do": "button", "nth": nth, "key": str(nth + 1), "by": by}], {"answer": ["Yes", "No", None][nth]})
 
 
@@ -27,7 +27,7 @@ def text(world: World, random: Random) -> Meaning:
 def digits(world: World, random: Random) -> Meaning:
     """A press on a digit, or its key."""
     digit = random.randrange(10)
-    by = "press" if world.finger else random.choice(["press", "key", "hold"])
+    by = "press" if world.finger else random.choice(["press", "twice", "key", "hold"])
     return Meaning([{"do": "button", "nth": digit, "key": str(digit), "by": by}], {"digit": digit})
 
 

@@ -50,7 +50,7 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
+  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, pressed: (message) => hold(message.on === true), shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
 });
 
 /* At the end of a guided tutorial that has a page of its own: it has been seen, and the tasks come. */
@@ -59,6 +59,20 @@ function startTasks() {
   if (!start) return;
   try { localStorage.setItem(start.dataset.seen, "yes"); } catch { /* switched off */ }
   start.click();
+}
+
+/* While something is pressed, what appears above the frame or goes away there waits until it is released, and no longer than
+   somebody draws: a presenter can make a press up. */
+const RELEASED = 50, HELD = 10000; // milliseconds: the click comes a little after the release
+const banners = document.getElementById("banners");
+let letting = 0;
+function hold(on) {
+  clearTimeout(letting);
+  if (on && !banners.style.blockSize) Object.assign(banners.style, { blockSize: `${banners.offsetHeight}px`, overflow: "clip" });
+  letting = setTimeout(() => banners.removeAttribute("style"), on ? HELD : RELEASED);
+}
+for (const [name, on] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) {
+  addEventListener(name, (event) => event.isTrusted && event.isPrimary && hold(on), true);
 }
 
 /* What the server's page shows in the place of the first task (project/_first_step.html). */

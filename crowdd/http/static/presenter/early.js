@@ -7,8 +7,15 @@
     if (early.frame && event.source === early.frame.contentWindow && early.heard.length < 9) early.heard.push(event);
   } };
 
+  /* What was begun in this tab before its volunteer signed in goes along (drafts of questions/drafts.js, and what presenters keep). */
+  const takeAlong = (before, keep) => {
+    const { [before]: begun, [keep]: own } = sessionStorage;
+    if (!begun || before === keep) return;
+    sessionStorage[keep] = JSON.stringify({ ...JSON.parse(own || "{}"), ...JSON.parse(begun) });
+    delete sessionStorage[before];
+  };
   const beginning = (project, volunteer) => {
-    const keep = `presenter-${project.id}-${volunteer}`, said = { project, theme: document.documentElement.dataset.theme || "" };
+    const keep = `presenter-${project.id}-${volunteer}`, said = { project, theme: document.documentElement.dataset.theme || "", low: matchMedia("(max-height: 30em)").matches };
     try {
       return { ...said, local: localStorage.getItem(keep), session: sessionStorage.getItem(keep) };
     } catch {
@@ -29,6 +36,7 @@
   });
   const place = () => {
     const box = document.getElementById("presenter"), url = new URL(location.href), project = JSON.parse(box.dataset.project);
+    try { takeAlong(`presenter-${project.id}-`, `presenter-${project.id}-${box.dataset.volunteer}`); } catch { /* switched off */ }
     if ("paused" in box.dataset || tutorialComes(box)) { // bridge.js decides
       document.getElementById("first")?.remove();
       return;
@@ -41,6 +49,7 @@
     const frame = early.frame = document.createElement("iframe");
     frame.title = box.dataset.label;
     frame.setAttribute("sandbox", "allow-scripts allow-forms");
+    if (box.dataset.media) frame.allow = "autoplay"; // our own questions play a sound by a key that was pressed on the page
     frame.name = JSON.stringify(beginning(project, box.dataset.volunteer));
     frame.src = url.pathname + url.search + url.hash;
     frame.addEventListener("load", () => { early.loads++; });

@@ -6,6 +6,8 @@ import { memory } from "./caller.js";
 import { keyLabels } from "./key_labels.js";
 import { Budget, MAX, text } from "./limits.js";
 
+const isLow = () => matchMedia("(max-height: 30em)").matches; // a phone that lies
+
 /**
  * Shows what `address()` answers in the element `box`.
  *
@@ -85,6 +87,7 @@ export class PresenterFrame {
     const frame = document.createElement("iframe");
     frame.title = this.box.dataset.label;
     frame.setAttribute("sandbox", "allow-scripts allow-forms");
+    if (this.box.dataset.media) frame.allow = "autoplay"; // as in early.js
     frame.name = JSON.stringify(this.beginning());
     frame.src = this.address();
     return frame;
@@ -93,7 +96,7 @@ export class PresenterFrame {
   /* The one thing a frame can read before its first script asks for it; prelude.js empties it. */
   beginning() {
     return {
-      project: this.project, shortcuts: this.shortcuts, room: this.room(), theme: document.documentElement.dataset.theme || "",
+      project: this.project, shortcuts: this.shortcuts, room: this.room(), low: isLow(), theme: document.documentElement.dataset.theme || "",
       local: localStorage.getItem(this.keep), session: sessionStorage.getItem(this.keep),
     };
   }
@@ -216,7 +219,7 @@ export class PresenterFrame {
 
   /* What a frame may fill without a scroll bar: the window less what the page keeps around it. */
   room() {
-    return Math.max(320, innerHeight - this.around());
+    return Math.max(isLow() ? 200 : 320, innerHeight - this.around());
   }
 
   /* The part of the frame that is on the screen, so that modals (position: fixed in a high frame) open where people look. */
@@ -226,7 +229,7 @@ export class PresenterFrame {
     const first = Math.max(this.above(), place.top);
     const top = first - place.top;
     const visible = Math.min(place.height - top, innerHeight - first);
-    this.send({ op: "view", top, height: Math.max(200, visible), room: this.room() });
+    this.send({ op: "view", top, height: Math.max(200, visible), room: this.room(), low: isLow() });
   }
 
   /* A presenter in an endless loop: where frames have their own process, the page still works and can end it. */

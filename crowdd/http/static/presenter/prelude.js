@@ -38,6 +38,13 @@
   let labels = {}; // of keys (key_labels.js)
   if (start.theme) root.dataset.theme = start.theme;
   if (start.room) root.style.setProperty("--room", start.room + "px");
+  /* What is asked stands beside what it is about: in wide windows, and in those that are low (page around: a frame is as high as all
+     it has). */
+  const [wide, almost] = ["(min-width: 56em)", "(min-width: 40em)"].map((query) => matchMedia(query));
+  let low = start.low === true;
+  const widen = () => root.toggleAttribute("data-wide", wide.matches || (low && almost.matches));
+  for (const query of [wide, almost]) query.addEventListener("change", widen);
+  widen();
   if (!first) parent.postMessage("presenter:hello", location.origin, [channel.port2]);
 
   function readName() {
@@ -72,6 +79,8 @@
   const HEARD = {
     ping: () => send({ op: "pong" }),
     view(message) {
+      low = message.low === true;
+      widen();
       for (const [name, pixels] of [["--view-top", message.top], ["--view-height", message.height], ["--room", message.room]]) {
         const value = pixels + "px";
         if (root.style.getPropertyValue(name) !== value) root.style.setProperty(name, value); // everything inherits it
@@ -81,7 +90,7 @@
       here = message.url;
       dispatchEvent(new PopStateEvent("popstate", { state: null }));
     },
-    press: (message) => used(message.key, message.code),
+    press: (message) => isTooSoon(performance.now()) || used(message.key, message.code),
     again({ task }) {
       send({ op: "again", shown: !document.dispatchEvent(new CustomEvent("crowdd:again", { detail: { task }, cancelable: true })) });
     },
@@ -108,8 +117,14 @@
     return url.host === location.host && path.startsWith("/api/") ? path + url.search : null; // http: on an https site too
   }
   function api(method, url, body) {
-    if (/^\/api\/taskrun\b/.test(url)) work(false); // what was worked at is on its way
-    return ask({ op: "api", method: String(method).toUpperCase(), url, body: body || "" });
+    const said = { op: "api", method: String(method).toUpperCase(), url, body: body || "" };
+    if (said.method === "POST" && /^\/api\/taskrun\b/.test(url)) {
+      work(false); // what was worked at is on its way
+      hasFollowed();
+    }
+    const reply = ask(said);
+    if (task && /^\/api\/([^/?]+|project\/[^/?]+)\/newtask\/?(\?(?!.*\boffset=[1-9])|$)/.test(url)) reply.then(hasFollowed);
+    return reply;
   }
   /* The presenter's own keys, and those of its pictures; where both want one, it is the presenter's. */
   const offered = { own: {}, zoom: {} };
@@ -197,8 +212,10 @@
     return function (data, title, address) {
       state = data;
       if (address === undefined || address === null) return;
-      const url = new URL(address, new URL(here, location.href));
+      const url = new URL(address, new URL(here, location.href)), [, shown = task] = url.pathname.match(/\/task\/(\d+)/) || [];
       here = url.pathname.replace(/\/{2,}/g, "/") + url.search;
+      if (task && shown !== task) hasFollowed();
+      task = shown;
       send({ op: "address", url: here + url.hash, push });
     };
   }
@@ -341,6 +358,40 @@
   }
   function placed(code) {
     return /^(Key[A-Z]|Digit\d)$/.test(code) ? code.at(-1).toLowerCase() : "";
+  }
+
+  /* A task that has just followed another one is not answered by a key, nor by the second press of two: they were meant for the one
+     before.  A key that is held since then stays so.  Presenters show another task when they have sent an answer, when they have
+     got a task, or when they say its address. */
+  const TOO_SOON = 250, TWO_PRESSES = 400; // milliseconds
+  const down = new Map(), unheard = new Set(); // moments at which keys went down; keys that nobody hears of
+  let followed = -Infinity, task = (here.match(/\/task\/(\d+)/) || [])[1];
+  function hasFollowed() {
+    followed = performance.now();
+  }
+  const isTooSoon = (at) => at - followed < TOO_SOON;
+  function silence(event) {
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  }
+  addEventListener("keydown", (event) => {
+    if (!event.isTrusted) return;
+    if (!event.repeat) down.set(event.code, event.timeStamp);
+    unheard.delete(event.code);
+    if (event.isComposing || (event.key !== "Enter" && (event.key.length > 1 || isTyping(event))) || !isTooSoon(down.get(event.code) ?? event.timeStamp)) return;
+    unheard.add(event.code);
+    silence(event);
+  }, true);
+  addEventListener("keyup", (event) => {
+    if (event.isTrusted && unheard.delete(event.code)) silence(event);
+  }, true);
+  for (const name of ["mousedown", "mouseup", "click", "dblclick"]) addEventListener(name, (event) => {
+    if (event.isTrusted && event.detail > 1 && event.timeStamp - followed < TWO_PRESSES) silence(event);
+  }, true);
+
+  /* The page moves nothing while something is pressed here. */
+  for (const [name, on] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) {
+    addEventListener(name, (event) => event.isTrusted && event.isPrimary && send({ op: "pressed", on }), true);
   }
 
   /* A letter that follows text is the end of a word, wherever the focus has gone. A key that bounces is one press. */

@@ -4,9 +4,7 @@ import { element } from "./element.js";
 import { Group } from "./group.js";
 
 const ONE_CLICK = ["single_choice", "yes_no"];
-const DOUBLE_CLICK = 400; // milliseconds
 const FRAME = 16; // milliseconds
-const TOO_SOON = 250; // milliseconds that a task is on the screen before a key can answer it, where it follows another one
 let ids = 0;
 
 /* How many pixels of the frame are above what is on the screen (presenter/prelude.js). */
@@ -22,10 +20,9 @@ export class Form {
   /**
    * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
    * `shown()` is called when a step can be seen, `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
-   * `follows`: another task was shown before it.
    */
-  constructor({ list, task, texts, types, stage, place, answers, send, changed, went = () => {}, shown = () => {}, announce, offer, follows = false }) {
-    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, went, shown, follows, tell: changed });
+  constructor({ list, task, texts, types, stage, place, answers, send, changed, went = () => {}, shown = () => {}, announce, offer }) {
+    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, went, shown, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
     this.steps = new Map(list.steps.flatMap(({ questions = [] }, step) => questions.map(({ name }) => [name, step])));
@@ -33,9 +30,8 @@ export class Form {
     this.kept = { ...answers }; // of steps that were not seen yet
     this.at = -1;
     this.changed = () => this.turned();
-    this.keysChanged = () => this.ended || this.offer(this.stage.waiting().length ? {} : this.groups.get(this.at)?.keys() ?? {});
-    this.finish = (event) => this.isForTheTaskBefore(event) || this.next();
-    this.began = performance.now();
+    this.keysChanged = () => this.ended || this.offer(this.stage.waiting().length ? {} : { ...this.stage.keys(), ...this.groups.get(this.at)?.keys() });
+    this.finish = () => this.next();
     this.draw();
   }
 
@@ -200,11 +196,6 @@ export class Form {
     else this.go(following);
   }
 
-  /* The second click of a double click, on a task that has just appeared. */
-  isForTheTaskBefore({ detail }) {
-    return detail > 1 && performance.now() - this.began < DOUBLE_CLICK;
-  }
-
   back() {
     const path = this.path(), before = path[path.indexOf(this.at) - 1];
     if (before !== undefined) this.go(before);
@@ -212,9 +203,8 @@ export class Form {
 
   /** True when a field or a button has used the shortcut. */
   key(key) {
-    if (this.follows && performance.now() - this.began < TOO_SOON) return true; // it was meant for the task before
     if (this.stage.waiting().length) return false;
-    if (this.groups.get(this.at)?.key(key)) return true;
+    if (this.groups.get(this.at)?.key(key) || this.stage.key(key)) return true;
     if (key !== "Enter" || this.immediate) return false;
     this.next();
     return true;

@@ -108,7 +108,7 @@ export class Group {
       ...about, task: form.task, language: texts.locale, languageDirection: texts.direction, immediate: form.immediate,
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
       writeUnsure: (place) => this.writeInstead(place, block.question, "unsure"), keyed: this.level === 2, digits: [...DIGITS].filter((digit) => !this.declared.has(digit)), keysChanged: () => form.keysChanged(),
-      medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: (event) => form.finish(event),
+      medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: () => form.finish(),
       group: (questions, changed) => new Group(questions, { form, changed: changed ?? this.changed, level: Math.min(this.level + 1, 6), answer: (name) => this.answer(name) }),
       changed: () => {
         if (block.field.value() !== undefined) for (const box of Object.values(block.instead)) box.checked = false;

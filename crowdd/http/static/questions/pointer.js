@@ -3,6 +3,23 @@ const TYPED = "textarea, input:not([type=radio], [type=checkbox], [type=range])"
 const PRESSED = "button, summary, label:has(> :is([type=radio], [type=checkbox]))";
 const SLIP = 10; // pixels that a hand may move while it presses
 
+const RELEASED = 50; // milliseconds: the click comes a little after the release
+let isPressed = false;
+const waiting = [];
+for (const [name, on] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) {
+  addEventListener(name, ({ isPrimary }) => {
+    if (!isPrimary) return;
+    isPressed = on;
+    if (!on) setTimeout(() => { if (!isPressed) for (const act of waiting.splice(0)) act(); }, RELEASED);
+  }, true);
+}
+
+/** Does what moves things on the page when nothing is pressed on it. */
+export function whenReleased(act) {
+  if (isPressed) waiting.push(act);
+  else act();
+}
+
 /** Makes an element take the focus where it is: libraries call focus(), and the browser would scroll the page around the frame. */
 export function focusStill(element) {
   element.focus = () => HTMLElement.prototype.focus.call(element, { preventScroll: true });

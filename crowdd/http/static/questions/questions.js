@@ -19,21 +19,21 @@
 
    A field is made for each task when its step is first shown, after the medium it is `on` has loaded, and destroyed after it.
    context  {text(t), write(element, t), word(name, values), language, languageDirection, task, medium(name), changed(), newId(),
-             id, labelledBy, describedBy, errorId, name, immediate, finish(event), announce(words), group(questions, changed),
+             id, labelledBy, describedBy, errorId, name, immediate, finish(), announce(words), group(questions, changed),
              writeUnsure(element), keyed, digits, keysChanged()}
      write        puts a text into an element with its language; text gives the words alone; word is one of ours
      changed      to be called after each change by the volunteer
      labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; `name` is the question in words, errorId
              the part of describedBy that says what is wrong
      keyed, digits   whether it may have shortcuts, and the digits that no question of the step has; keysChanged tells of others
-     immediate    the question is the only one, and a click answers it: by finish(event)
+     immediate    the question is the only one, and a click answers it: by finish()
      group        shows other questions (`each`): {element, value(), set(answers), problem(), focus(), destroy()}; `changed` is called
                   after each change in it
      announce     says something to screen readers
 
    A medium is
 
-     export function create(medium, context)     → {element, show(task): Promise, prepare(task)?: Promise, surface?, destroy()?}
+     export function create(medium, context)     → {element, show(task): Promise, prepare(task)?: Promise, surface?, keys()?, key(key)?, destroy()?}
        show      shows another task; it rejects if that cannot be shown.  surface is valid afterwards
        prepare   loads what the task needs before it is shown
      context  {source(task, source?), description(task), text, write, word, language, languageDirection, marked}; marked: a question
@@ -96,7 +96,7 @@ function run({ list, version, texts, types, kinds }) {
     stage.show(task, -1);
     const draft = drafts.of(task), first = start ?? (draft && sessionStorage.getItem("step")); // after a reload people go on where they were
     form = new Form({
-      list, task, texts, types, stage, follows: shown > 0, place: frame, answers: draft ?? task.answer, send: sent,
+      list, task, texts, types, stage, place: frame, answers: draft ?? task.answer, send: sent,
       changed(answers) {
         drafts.keep(task, answers);
         presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));

@@ -1,5 +1,6 @@
 /* The media of a task: each is made once, and shows one task after the other. */
 import { element } from "./element.js";
+import { whenReleased } from "./pointer.js";
 
 const PICTURE = /^(https?:\/\/|\/)\S/;
 const AHEAD = 3000; // milliseconds that a task waits for its media before it is shown without them
@@ -110,6 +111,18 @@ export class Stage {
     return [...this.media].filter(([, { state }]) => state === "waived").map(([name]) => name);
   }
 
+  /** What keys do with the media of the step that is shown: {key: label}. */
+  keys() {
+    return Object.assign({}, ...this.played().map((made) => made.keys()));
+  }
+  /** True when a medium has used the key. */
+  key(key) {
+    return this.played().some((made) => made.key(key));
+  }
+  played() {
+    return [...this.media.values()].filter(({ step, state, key }) => step === this.step && state === "shown" && key);
+  }
+
   /** The addresses of media of the task that were shown, by their names; those of a list with a number each. */
   addresses() {
     const shown = this.list.steps.flatMap(({ media = [] }) => media).filter(({ name }) => this.media.get(name).state === "shown");
@@ -126,7 +139,7 @@ export class Stage {
 
   /* It may be slow for ever: then the volunteer is told, and shown what comes all the same. */
   wait(made, shown, wanted) {
-    const still = (act) => () => wanted() && made.shown === shown && act();
+    const still = (act) => () => whenReleased(() => wanted() && made.shown === shown && act());
     const soon = setTimeout(still(() => this.turnTo(made, "loading", "medium_loading")), LOADING), late = setTimeout(still(() => this.turnTo(made, "failed")), PATIENCE);
     const slow = setTimeout(still(() => this.saySize(made)), SLOW);
     const end = (state) => () => {

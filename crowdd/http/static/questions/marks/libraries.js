@@ -71,6 +71,8 @@ export const waves = () => kept("waves", async () => {
   return { WaveSurfer: player.default, Regions: regions.default };
 });
 
+export const spectrogram = () => kept("spectrogram", async () => (await module(`${WAVES}spectrogram.js`)).default);
+
 export const leaflet = () => kept("leaflet", async () => {
   const [library] = await Promise.all([global(`${LEAFLET}leaflet.js`, "L"), style(`${LEAFLET}leaflet.css`)]);
   library.Icon.Default.imagePath = `${VENDOR}${LEAFLET}images/`;

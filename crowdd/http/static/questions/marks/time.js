@@ -1,12 +1,10 @@
-/* Segments of sounds and videos, drawn by wavesurfer.js on a line of time, which runs from left to right in every language. */
+/* Segments of sounds and videos, drawn on their line of time. */
 import { Board, boardOn } from "./board.js";
 import { colour } from "./colours.js";
-import { look, waves } from "./libraries.js";
 import { fragment } from "./shapes.js";
 
 const HUNDREDTH = 100, FINE = 0.1; // of a second; seconds
-const WAVE_MAX = 20 * 60; // seconds of a sound whose wave is drawn: it takes 40 MB for each ten minutes to find that out
-const HEIGHT = 88, SLIP = 3; // pixels
+const SLIP = 3; // pixels
 const hundredth = (seconds) => Math.round(seconds * HUNDREDTH) / HUNDREDTH || 0;
 const between = (number, low, high) => Math.min(Math.max(number, low), Math.max(low, high));
 
@@ -44,49 +42,24 @@ export const segment = {
   says: ({ start, end }) => ({ place: `${clock(start)} – ${clock(end)}` }),
 };
 
-/** Lets a question mark segments of the sound or video of a surface. */
-export const markTime = (surface, layer) => boardOn(surface, layer, async () => {
-  const [library] = await Promise.all([waves(), look()]);
-  const board = new TimeBoard(surface, library);
-  await board.begun;
-  return board;
-});
+/** Lets a question mark segments of the sound or video of a surface, on its line of time (media/line.js). */
+export const markTime = (surface, layer) => boardOn(surface, layer, () => new TimeBoard(surface));
 
 class TimeBoard extends Board {
-  constructor(surface, library) {
+  constructor(surface) {
     super(surface);
-    const { player, line } = surface, place = document.createElement("div");
+    const { line } = surface, { place, regions } = line;
     const tags = Object.assign(document.createElement("div"), { className: "tags" });
-    Object.assign(place, { className: "waves", dir: "ltr", ariaHidden: "true" }); // the player and the list of marks say the same
     place.append(tags);
-    line.append(place);
-    Object.assign(this, { place, tags, library, shown: new Map(), numbers: new Map(), dragged: [0, 0] });
+    Object.assign(this, { line, place, regions, tags, shown: new Map(), numbers: new Map(), dragged: [0, 0] });
     // wavesurfer.js begins a region with a width of its own: what was dragged over is what counts.
-    place.addEventListener("pointerdown", ({ clientX }) => { this.dragged = [clientX, clientX]; }, true);
-    place.addEventListener("click", ({ clientX }) => this.armed && this.choose(clientX));
+    this.begin = ({ clientX }) => { this.dragged = [clientX, clientX]; };
+    this.click = ({ clientX }) => this.armed && this.choose(clientX);
     this.follow = ({ clientX }) => { this.dragged[1] = clientX; };
+    place.addEventListener("pointerdown", this.begin, true);
+    place.addEventListener("click", this.click);
     for (const name of ["pointermove", "pointerup"]) addEventListener(name, this.follow, true);
-    const drawn = player.localName === "audio" && player.duration <= WAVE_MAX;
-    this.begun = drawn ? this.begin({}).catch(() => this.begin(this.flat())) : this.begin(this.flat());
-  }
-  /* A line without a wave: videos, long sounds, and sounds of sites that do not let others read them. */
-  flat() {
-    return { peaks: [[0, 0]], duration: this.surface.player.duration, height: 48 };
-  }
-
-  async begin(options) {
-    this.waves?.destroy();
-    const { WaveSurfer, Regions } = this.library, { player } = this.surface, look = getComputedStyle(document.documentElement);
-    const ink = (name, otherwise) => look.getPropertyValue(name).trim() || otherwise;
-    this.regions = Regions.create();
-    this.waves = WaveSurfer.create({
-      container: this.place, media: player, height: HEIGHT, waveColor: ink("--wave", "#9fb4c4"), progressColor: ink("--wave-played", "#f0a51c"), cursorColor: "#fff",
-      cursorWidth: 2, plugins: [this.regions], ...options,
-    });
-    await new Promise((resolve, reject) => {
-      this.waves.once("ready", resolve);
-      this.waves.once("error", reject);
-    });
+    line.moved = () => this.place.isConnected && this.putNumbers();
     this.listen();
   }
 
@@ -96,31 +69,31 @@ class TimeBoard extends Board {
   }
 
   times() {
-    const { left, width } = this.place.getBoundingClientRect(), { duration } = this.size;
+    const { left, width } = this.line.box, { duration } = this.size;
     return this.dragged.map((x) => (x - left) / width * duration).sort((one, other) => one - other);
   }
 
   listen() {
     const { regions } = this;
-    regions.on("region-created", (region) => {
+    this.unheard = [regions.on("region-created", (region) => {
       if (this.quiet) return;
       queueMicrotask(() => {
         region.remove();
         this.active?.created(fitted(...this.times(), this.size));
       });
-    });
-    regions.on("region-updated", (region) => this.marks.get(region.id)?.layer.changed(region.id, { start: region.start, end: region.end }));
+    }),
+    regions.on("region-updated", (region) => this.marks.get(region.id)?.layer.changed(region.id, { start: region.start, end: region.end })),
     regions.on("region-clicked", ({ id }, event) => {
       event.stopPropagation();
       this.select(id);
-    });
+    })];
     this.arm(this.armed);
   }
 
   /* A click on a segment chooses it, also while others are drawn: a drag may begin there. */
   choose(x) {
     if (Math.abs(this.dragged[1] - this.dragged[0]) > SLIP) return;
-    const { left, width } = this.place.getBoundingClientRect(), now = (x - left) / width * this.size.duration;
+    const { left, width } = this.line.box, now = (x - left) / width * this.size.duration;
     this.select([...this.marks].findLast(([, { geometry: { start, end } }]) => start <= now && now <= end)?.[0]);
   }
   select(id) {
@@ -146,9 +119,12 @@ class TimeBoard extends Board {
       if (this.shown.has(id)) this.shown.get(id).setOptions(options);
       else this.shown.set(id, this.regions.addRegion({ id, minLength: 1 / HUNDREDTH, ...options }));
       this.look(this.shown.get(id).element, shade, id);
-      this.number(id, name, start);
+      this.number(id, name);
     }
     this.quiet = false;
+    this.putNumbers();
+    this.line.segment = this.marks.get(this.current)?.geometry ?? null;
+    this.line.turned();
   }
   /* Edges that do not cover what is between them; a press on it is for the next segment while some are drawn. */
   look(region, shade, id) {
@@ -157,17 +133,21 @@ class TimeBoard extends Board {
     region.style.pointerEvents = this.armed ? "none" : "all";
   }
   /* Above the line. */
-  number(id, name, start) {
+  number(id, name) {
     const number = this.numbers.get(id) ?? document.createElement("span");
     number.textContent = name;
-    number.style.left = `${start / this.size.duration * 100}%`;
     number.classList.toggle("chosen", id === this.current);
     this.numbers.set(id, number);
     this.tags.append(number);
   }
+  /* Where the starts of segments are now: the line may be enlarged and scrolled. */
+  putNumbers() {
+    const { left, width } = this.line.box, from = this.place.getBoundingClientRect().left;
+    for (const [id, number] of this.numbers) number.style.left = `${left - from + this.marks.get(id).geometry.start / this.size.duration * width}px`;
+  }
 
   play(start, end) {
-    this.waves.play(start, end);
+    this.line.play(start, end);
   }
 
   arm(armed) {
@@ -180,7 +160,13 @@ class TimeBoard extends Board {
 
   destroy() {
     for (const name of ["pointermove", "pointerup"]) removeEventListener(name, this.follow, true);
-    this.waves?.destroy();
-    this.place.remove();
+    this.place.removeEventListener("pointerdown", this.begin, true);
+    this.place.removeEventListener("click", this.click);
+    this.stopDragging?.();
+    for (const end of this.unheard) end();
+    this.regions.clearRegions();
+    this.tags.remove();
+    Object.assign(this.line, { moved: null, segment: null, looping: false });
+    this.line.turned();
   }
 }

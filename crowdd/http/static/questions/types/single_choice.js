@@ -38,11 +38,11 @@ function buttons(choices, context) {
   const mark = () => choices.forEach((choice) => choice.input.setAttribute("aria-pressed", String(choice === chosen)));
   for (const choice of choices) {
     choice.input = element("button", { type: "button", className: choice.un ? "answer un" : "answer", "aria-keyshortcuts": choice.key }, choice.words, cap(choice));
-    choice.input.addEventListener("click", (event) => {
+    choice.input.addEventListener("click", () => {
       chosen = choice;
       mark();
       context.changed();
-      context.finish(event);
+      context.finish();
     });
     place.append(choice.input);
   }
