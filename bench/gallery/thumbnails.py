@@ -46,6 +46,7 @@ def draw(page: Any, url: str, folder: Path) -> None:
     size = view(folder)
     page.set_viewport_size(size)
     page.goto(f"{url}/templates/{folder.name}")
+    page.locator("#trial iframe").scroll_into_view_if_needed()  # frames that nobody sees draw nothing
     frame = page.frame_locator("#trial iframe")
     frame.locator("form").first.wait_for(timeout=30_000)
     page.wait_for_load_state("networkidle")
