@@ -10,10 +10,11 @@ from email.parser import HeaderParser
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from packaging.requirements import Requirement
 from support.servers.building import PARTS, ROOT, built, copied
 
-from bench.release import audit
+from bench.release import audit, release
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +90,27 @@ def test_every_requirement_has_bounds(wheel):
         signs = {specifier.operator for specifier in requirement.specifier}
         build_only = requirement.name == "setuptools"
         assert signs >= {">=", "<"} or signs == {"=="} or build_only, line
+
+
+@pytest.mark.proof
+def test_a_release_is_the_same_each_time_and_lists_its_files(tmp_path):
+    done = CliRunner().invoke(release.main, ["--draft", "--to", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    names = {path.name for path in tmp_path.iterdir()}
+    version = release.__version__
+    assert names == {
+        f"crowdd-{version}-py3-none-any.whl", f"crowdd-{version}.tar.gz", f"crowdd-{version}.cdx.json", "notes.md", "SHA256SUMS",
+    }  # fmt: skip
+    for line in (tmp_path / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
+    again = CliRunner().invoke(release.main, ["--draft", "--to", str(tmp_path)])
+    assert again.exit_code == 1 and "is not empty" in again.output
+
+
+def test_what_must_not_be_released_is_refused(tmp_path):
+    refused = CliRunner().invoke(release.main, ["--to", str(tmp_path / "dist")])
+    assert refused.exit_code == 1 and "Nothing was built." in refused.output
+    assert "CHANGELOG.md calls 0.1.0 unreleased." in refused.output
+    assert not (tmp_path / "dist").exists()
+    assert "CHANGELOG.md has no section 9.9.9 at its top." in " ".join(release.objections("9.9.9"))

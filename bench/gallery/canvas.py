@@ -14,12 +14,16 @@ SCALE = 2
 
 
 class Canvas:
-    """Shapes in the coordinates of the saved picture. Colours are ``#rrggbb``."""
+    """Shapes in the coordinates of the saved picture. Colours are ``#rrggbb``.
+
+    ``things`` are what people would mark in it: what each is, and its left, upper, right and lower edge.
+    """
 
     def __init__(self, width: int, height: int, colour: str) -> None:
         self.width, self.height = width, height
         self.image = Image.new("RGB", (width * SCALE, height * SCALE), colour)
         self._draw = ImageDraw.Draw(self.image)
+        self.things: list[tuple[str, float, float, float, float]] = []
 
     def ellipse(self, x: float, y: float, rx: float, ry: float, colour: str, turn: float = 0.0) -> None:
         """An ellipse around a centre, turned by degrees."""

@@ -34,10 +34,10 @@ AREAS = (
 def geojson() -> str:
     """Coast, lake, river and road."""
     chance = random.Random(7)
-    coast = [_at(x, y) for x, y in blob(0, 0, 0.105, chance, corners=20, flat=0.62)]
-    lake = [_at(x, y) for x, y in blob(-0.02, 0.006, 0.021, chance, corners=10, flat=0.6)]
-    river = [_at(-0.02 + 0.005 * math.sin(step), -0.006 - step * 0.0066) for step in range(10)]
-    road = [_at(-0.095 + step * 0.019, -0.021 + 0.006 * math.sin(step * 1.1)) for step in range(11)]
+    coast = [at(x, y) for x, y in blob(0, 0, 0.105, chance, corners=20, flat=0.62)]
+    lake = [at(x, y) for x, y in blob(-0.02, 0.006, 0.021, chance, corners=10, flat=0.6)]
+    river = [at(-0.02 + 0.005 * math.sin(step), -0.006 - step * 0.0066) for step in range(10)]
+    road = [at(-0.095 + step * 0.019, -0.021 + 0.006 * math.sin(step * 1.1)) for step in range(11)]
     shapes = [
         ("Polygon", [[*coast, coast[0]]]), ("Polygon", [[*lake, lake[0]]]), ("LineString", river), ("LineString", road),
     ]  # fmt: skip
@@ -48,5 +48,6 @@ def geojson() -> str:
     return orjson.dumps({"type": "FeatureCollection", "features": features}).decode()
 
 
-def _at(x: float, y: float) -> list[float]:
+def at(x: float, y: float) -> list[float]:
+    """Longitude and latitude of a place on the island."""
     return [round(MIDDLE[0] + 1.6 * x, 5), round(MIDDLE[1] + 1.6 * y, 5)]

@@ -185,6 +185,8 @@ def lake(ducks: int, boats: int, seed: int) -> Canvas:
 def _duck(canvas: Canvas, x: float, y: float, near: float, chance: random.Random) -> None:
     size, way = 62 * near, chance.choice((-1, 1))
     body = chance.choice(("#7a5f45", "#8f8378", "#6b7a6a"))
+    left, right = sorted((x - way * size * 0.7, x + way * size * 0.82))
+    canvas.things.append(("duck", left, y - size * 0.48, right, y + size * 0.24))
     canvas.ellipse(x, y + size * 0.24, size * 0.62, size * 0.08, "#2f5a70")
     canvas.ellipse(x, y, size * 0.5, size * 0.24, body)
     canvas.polygon(
@@ -212,6 +214,7 @@ def _duck(canvas: Canvas, x: float, y: float, near: float, chance: random.Random
 
 def _boat(canvas: Canvas, x: float, y: float, near: float, chance: random.Random) -> None:
     size, hull = 110 * near, chance.choice(("#8c3b2e", "#f0ece4", "#2e4a63"))
+    canvas.things.append(("boat", x - size * 0.6, y - size * 0.95, x + size * 0.6, y + size * 0.22))
     canvas.polygon(
         [
             (x - size * 0.6, y),
@@ -251,6 +254,7 @@ def penguins(adults: int, chicks: int, seed: int) -> Canvas:
 
 def _penguin(canvas: Canvas, x: float, y: float, size: float, kind: str) -> None:
     coat = "#20272c" if kind == "adult" else "#9aa3a8"
+    canvas.things.append((kind, x - size * 0.5, y - size * 1.2, x + size * 0.6, y + size))
     canvas.ellipse(x + size * 0.3, y + size * 0.98, size * 0.7, size * 0.14, "#b4c6d1")
     canvas.ellipse(x, y, size * 0.5, size, coat)
     canvas.ellipse(x, y + size * 0.18, size * 0.32, size * 0.72, "#fbfaf6")

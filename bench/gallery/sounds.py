@@ -135,7 +135,7 @@ def save(samples: Samples, path: Path) -> None:
     import av  # noqa: PLC0415
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with av.open(str(path), "w", options={"write_xing": "0"}) as out, av.open(_wav(samples)) as source:
+    with av.open(str(path), "w", options={"write_xing": "0"}) as out, av.open(wav(samples)) as source:
         stream = out.add_stream("libmp3lame", rate=RATE, layout="mono")
         stream.bit_rate = 32_000
         for frame in source.decode(audio=0):
@@ -146,7 +146,8 @@ def save(samples: Samples, path: Path) -> None:
             out.mux(packet)
 
 
-def _wav(samples: Samples) -> BytesIO:
+def wav(samples: Samples) -> BytesIO:
+    """The recording as a WAV file."""
     buffer = BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)
