@@ -172,7 +172,7 @@ MARKED: list[tuple[str, str, str, list[tuple[str, str, set[str]]]]] = [
         ("button", "Mark 1: Left “Ahmed”", {"expanded"}), ("blockquote", "An example", set())]),
     ("sounds_sound_segments", "Add a segment", "Segment 1 added at 0:00 – 0:00.5. Arrow keys move it.", [
         ("button", "Segment 1 0:00 – 0:00.5", {"expanded"}), ("button", "Play", set()), ("spinbutton", "Start", set()),
-        ("Audio", "An example", set())]),
+        ("group", "An example", set()), ("button", "2 seconds back", set())]),
     ("films_video_segments", "Add a segment", "Segment 1 added at 0:00 – 0:00.5. Arrow keys move it.", [
         ("button", "Segment 1 0:00 – 0:00.5", {"expanded"}), ("Video", "An example", set())]),
     ("places_map_place", "Add a place", "Place 1 added at 48.8…", [

@@ -31,6 +31,7 @@ def test_pictures_by_keys_to_the_end(stage: Any) -> None:
     frame = open_starter(stage, "picture")
     for number, key in enumerate("132"):
         stage.until(lambda number=number: frame.inner_text("#place") == f"Sample {number}")
+        stage.page.wait_for_timeout(300)  # a key on a task that has just come was meant for the one before
         stage.page.keyboard.press(key)  # the focus is on the page at first, then on the question
         stage.until(lambda number=number: stage.page.inner_text("#count") == str(number + 1))
         if number < 2:
@@ -60,11 +61,13 @@ def test_texts_by_keyboard_alone(stage: Any) -> None:
     stage.page.keyboard.press("Enter")
     stage.until(lambda: frame.inner_text("#place") == "Sample 1")
     stage.until(lambda: frame.evaluate("document.activeElement.id") == "field" and frame.input_value("#field") == "")
+    stage.page.wait_for_timeout(300)  # a key on a task that has just come was meant for the one before
     stage.page.keyboard.press("Enter")  # nothing typed, nothing sent
     stage.page.keyboard.press("Tab")
     stage.page.keyboard.press("Tab")
     stage.page.keyboard.press("Enter")  # I can't tell
     stage.until(lambda: frame.inner_text("#place") == "Sample 2")
+    stage.page.wait_for_timeout(300)  # a key on a task that has just come was meant for the one before
     stage.page.keyboard.type("calm")
     stage.page.keyboard.press("Control+Enter")
     stage.until(lambda: frame.is_visible("#thanks"))
