@@ -55,7 +55,7 @@ def test_numbering_refuses_what_is_no_question_of_choices():
 
 def test_the_question_is_the_first_answer_field():
     label = {"name": "a", "at": "/x/0", "type": "label", "choices": ["b", 1], "unsure": None}
-    assert question_of({"answers": [label]}) == Question(("x", "0"), ("b", 1, None), nulls=True)
+    assert question_of({"answers": [label]}) == Question(("x", "0"), ("b", 1, None), nulls=True, unordered=(None,))
     assert question_of({}) == Question(("answer",), None, nulls=False)
     assert question_of({"answer_key": "species"}) == Question(("species",), None, nulls=False)
     with pytest.raises(InvalidValueError, match=r"“n” is of type number"):
