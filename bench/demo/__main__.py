@@ -31,6 +31,7 @@ from support.servers.live import BIN, CROWDED
 
 from bench import ROOT
 from bench.demo.scenes import SCENES, Scene, Shown
+from bench.support import testbed
 from bench.support.volunteers import address
 from bench.support.wire import Client
 
@@ -178,7 +179,7 @@ def make(environment: dict[str, str], folder: Path, url: str, port: int, people_
     async def all_at_once() -> list[int]:
         return await asyncio.gather(*(finish(port, people, *each) for each in work))
 
-    for (_, scene, truths), answers in zip(work, asyncio.run(all_at_once()), strict=True):
+    for (_, scene, truths), answers in zip(work, testbed.run(all_at_once()), strict=True):
         click.echo(f"  {scene.name}: {answers} answers")
         if answers < len(truths) * scene.n_answers:
             raise click.ClickException(f"{people_count} people are too few for {scene.name}.")

@@ -28,14 +28,14 @@ _FALSE = (
     "UPDATE project_stat SET runs_anonymous = runs_anonymous + 1, tasks = tasks + 1",
     "UPDATE person_stat SET runs = runs + 1",
     "UPDATE project_hour SET runs_anonymous = runs_anonymous + 1",
-    "UPDATE outcome_count SET tasks = tasks + 1 WHERE field = 2",
+    "UPDATE outcome_count SET tasks = tasks + 1 WHERE field IN (2, 3)",
     'UPDATE trust_model SET saved = saved + 1, "full" = "full" + 1',
     "UPDATE reliability SET peer_right = peer_right / 2",
 )
 _NOTICED = (
     "site: figures of home", "site: stats", "site: figures of stats", "site: leaderboard", "site: admin's projects",
     "site: admin's users", "site: answers of globalstats", "birds: table of Answers on each of the last 14 days", "figures of ada",
-    "cats: reasons", "cats: answers saved", "cats: agreement of", "cats: results of how many", "cats: Tasks by their consensus: how many",
+    "cats: reasons", "cats: answers saved", "cats: agreement of", "cats: results of how many", "cats: Tasks by their consensus: seen",
 )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/pictures": (None, 4, 4),
     "/project/<short_name>/publish": (None, 6, 6),
     "/project/<short_name>/queue": (None, 4, 4),
-    "/project/<short_name>/results": (5, 7, 7),
+    "/project/<short_name>/results": (6, 8, 8),
     "/project/<short_name>/review": (None, 6, 6),
     "/project/<short_name>/review/<int:task_id>": (None, None, None),
     "/project/<short_name>/reviewers": (None, 5, 5),

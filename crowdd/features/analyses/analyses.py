@@ -144,6 +144,8 @@ class Analyses:
 
     async def agreement(self, row: AnalysisRow) -> AgreementFigures | None:
         """How far volunteers agree, by an analysis of that; None by others."""
+        if row["method"] != "agreement":
+            return None
         return await agreement_statements.find_figures(self._db, row["project_id"], row["id"])
 
     async def tasks(self, row: AnalysisRow, place: Keyset, *, different: bool = False) -> KeysetPage[TaskFinding]:

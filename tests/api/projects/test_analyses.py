@@ -42,8 +42,9 @@ async def answered(served: Any, ledger: Ledger, fields: Any = FIELD) -> tuple[An
     for actor, labels in SAID.items():
         for task, value in zip(ledger.ask(project["id"], actor, limit=4).tasks, labels, strict=True):
             ledger.answer(project["id"], actor, task, {"species": value, "answer": value})
-    while ledger.rows("SELECT FROM comparison_due WHERE failure IS NULL"):  # or it changes results beside an analysis
-        await served.run_job("compare_results")
+    await served.run_job("compare_results")  # or it changes results beside an analysis
+    while ledger.rows("SELECT task_id FROM comparison_due WHERE failure IS NULL"):
+        await served.run_job("compare_answers")
     return owner, project["id"]
 
 

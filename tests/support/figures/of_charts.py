@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from support.figures import Compared, named_figures
-from support.figures.lively_site import Site
+from support.figures.lively_site import FIELDS, Site
 from support.figures.of_projects import LIKELIEST, alike, comparable, leading, winner
 from support.figures.of_site import RETURNING, WEEK
 from support.figures.reading import Chart, number, read
@@ -202,8 +202,11 @@ async def _shares(site: Site, name: str, who: Any) -> Compared:
         several.count(1),
         *(sum(low <= a < high for a in several) for low, high in ((0.75, 1), (0.5, 0.75), (0, 0.5))),
     ]
+    question = (
+        f"Tasks by their consensus: {FIELDS[0]['name']}" if name == "cats" else "Tasks by their most frequent answer"
+    )
     tables = (
-        ("Tasks by their most frequent answer", counts, len(answers) if wins else 0),
+        (question, counts, len(answers) if wins else 0),
         ("Tasks with several answers by agreement", bands, len(several)),
     )
     for caption, figures, total in tables:

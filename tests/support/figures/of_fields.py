@@ -68,8 +68,8 @@ async def of_fields(site: Site) -> Compared:
         yield f"cats: agreement of {name}", field["agreement"] and round(field["agreement"], 6), mean and round(mean, 6)
         outcomes = {json.dumps(one["answer"]): one["n"] for one in field["outcomes"]}
         yield f"cats: outcomes of {name}", outcomes, dict(winners)
-        caption = f"Tasks by their consensus: {name}"
-        shown = sorted(int(cells[1].split()[0]) for cells in page.cells(caption))
+        caption, column = (f"Answers to: {name}", 2) if of is _numbers else (f"Tasks by their consensus: {name}", 1)
+        shown = sorted(n for cells in page.cells(caption) if (n := int(cells[column].split()[0])))  # bins may be empty
         yield (
             f"cats: {caption}",
             shown,
