@@ -295,7 +295,7 @@ def _notes(folder: Path) -> list[Shown]:
 
 
 def _placed(truth: Sequence[float], chance: random.Random, skill: float) -> Json:
-    spread = 0.012 * (1.15 - skill)
+    spread = 0.0025 * (1.1 - skill)  # degrees
     place = [round(each + chance.gauss(0, spread), 6) for each in truth]
     geometry = {"type": "Point", "coordinates": place}
     return {"place": [{"geometry": geometry}], "exact": "spot" if chance.random() < skill - 0.2 else "about"}

@@ -70,10 +70,11 @@ def _compare(
     clusters = comparing.find_clusters(
         made, comparing.find_near_marks(made, kind.reach, kind.alike), people, kind.middle
     )
+    disputed = not clusters and 2 * sum(not answer for answer in answers) < len(answers)  # most marked, each elsewhere
     return Compared(
         n=len(answers),
-        won=True,
-        value=[comparing.label_mark(written(one.place), one.label) for one in clusters],
+        won=not disputed,
+        value=None if disputed else [comparing.label_mark(written(one.place), one.label) for one in clusters],
         agreement=1 - mean(distances.values(), 0.0),
         confidence=comparing.measure_confidence(clusters, list(map(len, answers))),
     )

@@ -109,14 +109,14 @@ def histogram_of(values: Sequence[float]) -> dict[str, int]:
     """How many numbers lie in each of at most some ten bins of a round width; of few whole numbers, each by itself."""
     minimum, maximum = min(values), max(values)
     whole = all(float(value).is_integer() for value in values)
-    if whole and maximum - minimum < _BINS:
+    if whole and maximum - minimum <= _BINS:
         counts = Counter(int(value) for value in values)
         return {_figure(at): counts[at] for at in range(int(minimum), int(maximum) + 1)}
     wide = _round_width((maximum - minimum) / _BINS) if maximum > minimum else 1.0
     first = math.floor(minimum / wide)
     bins = Counter(math.floor(value / wide) - first for value in values)
-    edges = [(first + nth) * wide for nth in range(max(bins) + 2)]
-    return {f"{_figure(edges[nth])} – {_figure(edges[nth + 1])}": bins[nth] for nth in range(max(bins) + 1)}
+    edges = [((first + nth) * wide, (first + nth + 1) * wide - whole) for nth in range(max(bins) + 1)]
+    return {f"{_figure(lower)} – {_figure(upper)}": bins[nth] for nth, (lower, upper) in enumerate(edges)}
 
 
 def _round_width(minimum: float) -> float:
