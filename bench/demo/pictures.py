@@ -17,9 +17,9 @@ WIDE: Final = {"width": 1280, "height": 800}
 # By name: the address, and the selector of what is at the top of the picture.
 PICTURES: Final = {
     "home": ("/", "main"),
-    "boxes": ("/project/lake-counts/results", "main"),
-    "survey": ("/project/into-town/results", "main"),
-    "places": ("/project/island-notes/results", "main"),
+    "boxes": ("/project/lake-counts/results", "h2:has-text('Finished tasks')"),
+    "survey": ("/project/into-town/results", "#q1"),
+    "places": ("/project/island-notes/results", "#q1"),
 }
 
 
