@@ -111,6 +111,5 @@ def test_a_release_is_the_same_each_time_and_lists_its_files(tmp_path):
 def test_what_must_not_be_released_is_refused(tmp_path):
     refused = CliRunner().invoke(release.main, ["--to", str(tmp_path / "dist")])
     assert refused.exit_code == 1 and "Nothing was built." in refused.output
-    assert "CHANGELOG.md calls 0.1.0 unreleased." in refused.output
     assert not (tmp_path / "dist").exists()
     assert "CHANGELOG.md has no section 9.9.9 at its top." in " ".join(release.objections("9.9.9"))

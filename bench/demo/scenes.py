@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from bench.gallery import island, nature, pages, sounds, texts, views
+from bench.gallery.canvas import Canvas
 
 Json = dict[str, Any]
 Say = Callable[[Any, random.Random, float], Json]
@@ -81,13 +82,14 @@ def _sorted(truth: str, chance: random.Random, skill: float) -> Json:
 # Boxes and points
 
 
+def _drawn(folder: Path, seed: int, canvas: Canvas) -> Shown:
+    name = f"{seed + 1:02d}.webp"
+    canvas.save(folder / name)
+    return Shown({"picture": name}, canvas.things)
+
+
 def _lakes(folder: Path) -> list[Shown]:
-    shown = []
-    for seed in range(_TRIES):
-        canvas = nature.lake(2 + seed % 5, 1 + seed % 3, 100 + seed)
-        canvas.save(folder / f"{seed + 1:02d}.webp")
-        shown.append(Shown({"picture": f"{seed + 1:02d}.webp"}, canvas.things))
-    return shown
+    return [_drawn(folder, seed, nature.lake(2 + seed % 5, 1 + seed % 3, 100 + seed)) for seed in range(_TRIES)]
 
 
 def _boxed(truth: Sequence[tuple[str, float, float, float, float]], chance: random.Random, skill: float) -> Json:
@@ -103,12 +105,7 @@ def _boxed(truth: Sequence[tuple[str, float, float, float, float]], chance: rand
 
 
 def _colonies(folder: Path) -> list[Shown]:
-    shown = []
-    for seed in range(_TRIES):
-        canvas = nature.penguins(6 + seed % 9, 2 + seed % 5, 200 + seed)
-        canvas.save(folder / f"{seed + 1:02d}.webp")
-        shown.append(Shown({"picture": f"{seed + 1:02d}.webp"}, canvas.things))
-    return shown
+    return [_drawn(folder, seed, nature.penguins(6 + seed % 9, 2 + seed % 5, 200 + seed)) for seed in range(_TRIES)]
 
 
 def _counted(truth: Sequence[tuple[str, float, float, float, float]], chance: random.Random, skill: float) -> Json:
