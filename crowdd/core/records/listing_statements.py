@@ -7,7 +7,7 @@ read the rows of the projects concerned until the page is full; the statement's 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -64,6 +64,7 @@ _LOOKED_UP = {
     ("taskrun", "volunteer"): "(t.project_id, t.actor) IN"
     " (SELECT w.project_id, w.actor FROM volunteer_word w WHERE w.word = {value})"
 }
+STEP_BYTES = 1_000_000  # of rows that one statement brings: reading them takes the reactor some 5 ms
 LARGE_KINDS = frozenset({"task", "taskrun", "result", "helpingmaterial"})
 MAX_CHEAP_OFFSET = 10_000
 
@@ -83,14 +84,46 @@ def is_dear(query: Query) -> bool:
 async def select(db: Database, query: Query, who: Requester) -> list[Row]:
     """The rows of a list that the requester may see, each with its ``roles``; at most MAX_LIST_BYTES of them.
 
-    ``bytes`` is the size of each row.
+    ``bytes`` is the size of each row. Large rows come some at a time: between two statements the reactor serves others.
     """
-    values = {**_page(query, who), "max_bytes": statements.MAX_LIST_BYTES}
+    values = _page(query, who)
     where = " AND ".join(_wanted(query, who, values))
-    rows = (_by_project if _has_projects(query) else _plain)(
+    wanted = (_by_project if _has_projects(query) else _plain)(
         query, where, f"{list_columns(query.kind)}{_found(query)}", "*"
     )
-    return parse_roles(await db.fetch(statements.limit_bytes(query.kind, rows), values))
+    limited = statements.limit_bytes(query.kind, wanted)
+    # What a search adds to its rows belongs to them only there.
+    step_bytes = statements.MAX_LIST_BYTES if _found(query) else STEP_BYTES
+    rows = parse_roles(await db.fetch(limited, {**values, "max_bytes": step_bytes}))
+    if _found(query) or not rows or len(rows) == rows[0]["n_rows"]:
+        return rows
+    all_bytes = {**values, "max_bytes": statements.MAX_LIST_BYTES}
+    read = {row["id"] for row in rows}
+    sizes = {row["id"]: row["bytes"] for row in await db.fetch(f"SELECT s.id, s.bytes FROM ({limited}) s", all_bytes)}
+    return rows + await _read(db, query.kind, who, {key: size for key, size in sizes.items() if key not in read})
+
+
+async def _read(db: Database, kind: Kind, who: Requester, sizes: Mapping[int, int]) -> list[Row]:
+    """The rows with these ids, of these sizes, in this order, without those that are gone or hidden by now."""
+    rows_by_id: dict[int, Row] = {}
+    for step in _steps(sizes):
+        for row in await statements.list_rows(db, kind, step, who):
+            if Role.ANYBODY in kind.rights.see or row["roles"] & kind.rights.see:
+                rows_by_id[row["id"]] = {**row, "bytes": sizes[row["id"]]}
+    return [rows_by_id[row_id] for row_id in sizes if row_id in rows_by_id]
+
+
+def _steps(sizes: Mapping[int, int]) -> Iterator[list[int]]:
+    """The ids in groups whose rows have about STEP_BYTES together."""
+    step, size = list[int](), 0
+    for row_id in sizes:
+        step.append(row_id)
+        size += sizes[row_id]
+        if size >= STEP_BYTES:
+            yield step
+            step, size = [], 0
+    if step:
+        yield step
 
 
 async def select_text(db: Database, query: Query, who: Requester, base_url: str, mask: bytes) -> str | None:
