@@ -38,7 +38,7 @@ def test_the_samples_print_what_the_readme_says(owner, new_name, tmp_path):
     ]
     first, *others = outputs
     assert done.stdout == first + "0 answers\n" + "".join(others)
-    assert len(others) == 2
+    assert len(others) == 3
     assert re.findall(r"^export (\w+)=", next(text for language, text in BLOCKS if language == "sh"), re.MULTILINE) == [
         "SITE",
         "KEY",

@@ -5,6 +5,7 @@ with Client("https://crowdd.example", key) as client:
         print(answer["task_id"], answer["info"])
 """
 
+from crowdd_client.asynchronous import AsyncClient, AsyncExport, AsyncProject, AsyncTable
 from crowdd_client.client import Client
 from crowdd_client.errors import (
     ApiError,
@@ -31,6 +32,10 @@ from crowdd_client.version import __version__
 
 __all__ = [
     "ApiError",
+    "AsyncClient",
+    "AsyncExport",
+    "AsyncProject",
+    "AsyncTable",
     "Changes",
     "Client",
     "ConflictError",

@@ -42,7 +42,7 @@ class Export(Table):
         self._path = f"/api/project/{project_id}/export"
         self._query: dict[str, object] = {"type": FILES[what], "rows": "mark" if what == "marks" else None}
 
-    def __iter__(self) -> Iterator[Record]:
+    def _read(self) -> Iterator[Record]:
         with self._transport.stream(self._path, {**self._query, "format": "json"}) as parts:
             yield from elements(parts)
 

@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
+from uuid import uuid4
 
 from crowdd_client.export import Changes, Export, What, WhatFile
-from crowdd_client.rows import Rows
+from crowdd_client.rows import Listing, Rows
 from crowdd_client.table import Record
 from crowdd_client.transport import Transport
 from crowdd_client.upload import MAX_REFUSED, ROWS, Uploader
 from crowdd_client.upload_report import UploadReport
-from crowdd_client.values import Time, iso
+from crowdd_client.values import Time, iso, json_value
+
+_LOOK_SECONDS = 1.0  # between two looks at an analysis under way
 
 
 class Project:
@@ -85,6 +88,57 @@ class Project:
         """
         return Changes(self._transport, self.id, what, cursor)
 
+    def gold(self) -> Listing:
+        """Its gold tasks with their right answers and how often they were answered rightly, for owners."""
+        return self._listing("gold", "gold tasks", ("last_id", "task_id"))
+
+    def agreement(self) -> Listing:
+        """How far volunteers agree: Krippendorff's alpha of each answer field, with the tasks and answers behind it."""
+        return self._listing("agreement", "agreement")
+
+    def snapshots(self) -> Listing:
+        """Its snapshots, the newest first."""
+        return self._listing("snapshots", "snapshots")
+
+    def analyses(self) -> Listing:
+        """Its analyses (Dawid-Skene, agreement, …), the newest first, for owners."""
+        return self._listing("analysis", "analyses")
+
+    def analyse(self, method: str, **parameters: object) -> Record:
+        """Starts an analysis, and returns it when it has ended: ``state`` is done, failed or cancelled."""
+        path = f"/api/project/{self.id}/analysis"
+        analysis: Record = self._transport.json("POST", path, body={"method": method, **parameters})
+        while analysis["state"] in ("waiting", "running"):
+            self._transport.pause(_LOOK_SECONDS, f"the analysis {analysis['id']} is {analysis['state']}")
+            analysis = self._transport.json("GET", f"{path}/{analysis['id']}")
+        return analysis
+
+    def analysis_tasks(self, analysis_id: int) -> Listing:
+        """What an analysis says of each task: ``value``, ``probabilities``, ``different`` from the result."""
+        return self._listing(f"analysis/{analysis_id}/tasks", "tasks of an analysis", ("last_id", "task_id"))
+
+    def analysis_volunteers(self, analysis_id: int) -> Listing:
+        """What an analysis says of each volunteer, the least accurate first."""
+        return self._listing(f"analysis/{analysis_id}/volunteers", "volunteers of an analysis", ("after", "volunteer"))
+
+    def analysis_agreement(self, analysis_id: int) -> Record | None:
+        """The figures of an analysis ``agreement``, each with its interval; None for other methods."""
+        found: Record | None = self._transport.json("GET", f"/api/project/{self.id}/analysis/{analysis_id}/agreement")
+        return found
+
+    def next_tasks(self, limit: int = 1) -> list[Record]:
+        """Tasks to answer, leased to you; none when there is nothing for you to do."""
+        tasks = self._transport.json("GET", f"/api/project/{self.id}/newtask", {"limit": limit})
+        if isinstance(tasks, dict):  # one task comes by itself, and an empty object says that there is none
+            return [tasks] if tasks else []
+        return list(tasks or ())
+
+    def submit(self, task_id: int, info: object) -> Record:
+        """Your answer to a task. Stored once, even if the connection breaks. Raises ForbiddenError, ConflictError."""
+        body = {"project_id": self.id, "task_id": task_id, "info": json_value(info)}
+        answer: Record = self._transport.json("POST", "/api/taskrun", body=body, key=uuid4().hex)
+        return answer
+
     def add_tasks(
         self,
         rows: Iterable[Mapping[str, Any]] | Any,
@@ -113,6 +167,9 @@ class Project:
         """
         uploader = Uploader(self._transport, self.id, n_answers, batch, max_refused)
         return uploader.upload(rows, None if resume is None else Path(resume), uncertain, progress=progress)
+
+    def _listing(self, what: str, name: str, after: tuple[str, str] | None = None) -> Listing:
+        return Listing(self._transport, f"/api/project/{self.id}/{what}", name, after)
 
     def _rows(self, kind: str, name: str, filters: dict[str, object], at: Time | None) -> Rows:
         return Rows(self._transport, kind, {"all": 1, **filters, "at": iso(at), "project_id": self.id}, name)

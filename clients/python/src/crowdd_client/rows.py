@@ -1,4 +1,4 @@
-"""Objects of the API, page by page."""
+"""Objects of the API, page by page, and short lists of a project."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Rows(Table):
         self._transport, self._kind, self._filters = transport, kind, filters
         self.name = name or kind
 
-    def __iter__(self) -> Iterator[Record]:
+    def _read(self) -> Iterator[Record]:
         place: dict[str, object] = {}
         # A page may be short and not the last: one has at most 5 MB.
         while page := self._page(place):
@@ -35,3 +35,19 @@ class Rows(Table):
         query = {**self._filters, "limit": PAGE, **place}
         page: list[Record] = self._transport.json("GET", f"/api/{self._kind}", query)
         return page
+
+
+class Listing(Table):
+    """The rows at an address. ``after``: the parameter of the next page, and the attribute that it takes."""
+
+    def __init__(self, transport: Transport, path: str, name: str, after: tuple[str, str] | None = None) -> None:
+        self._transport, self._path, self.name, self._after = transport, path, name, after
+
+    def _read(self) -> Iterator[Record]:
+        query: dict[str, object] = {}
+        while page := self._transport.json("GET", self._path, query):
+            yield from page
+            if self._after is None:
+                break
+            parameter, attribute = self._after
+            query = {parameter: page[-1][attribute]}

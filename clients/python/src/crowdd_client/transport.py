@@ -138,7 +138,7 @@ class Transport:
                 delay = None if late else delay
             if delay is None:
                 raise ConnectionLostError(f"{self.site} could not be reached: {_words(error)}.") from error
-            self._pause(delay, _words(error))
+            self.pause(delay, f"the request is sent again: {_words(error)}")
             return None
         self._reached = True
         if response.is_success:
@@ -150,11 +150,12 @@ class Transport:
             if response.status_code in _HIDDEN:
                 self._prove(request.method)
             raise _refusal(response)
-        self._pause(delay, f"status {response.status_code}")
+        self.pause(delay, f"the request is sent again: status {response.status_code}")
         return None
 
-    def _pause(self, delay: float, why: str) -> None:
-        _log.info("waiting %.1f s before the request is sent again (%s)", delay, why)
+    def pause(self, delay: float, why: str) -> None:
+        """Waits, and says why."""
+        _log.info("waiting %.1f s (%s)", delay, why)
         self._wait(delay)
 
 
