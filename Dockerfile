@@ -16,7 +16,8 @@ COPY twisted ./twisted
 RUN python -m venv /crowdd \
     && /crowdd/bin/pip install --no-cache-dir --require-hashes -r etc/constraints-build.txt \
     && /crowdd/bin/pip install --no-cache-dir --require-hashes --no-build-isolation --use-pep517 -r etc/constraints.txt \
-       -r etc/constraints-embedded.txt \
+       -r etc/constraints-embedded.txt -r etc/constraints-pdf.txt -r etc/constraints-posters.txt \
+       -r etc/constraints-workbooks.txt \
     && /crowdd/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM ${PYTHON_IMAGE}

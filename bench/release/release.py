@@ -66,6 +66,8 @@ def build(place: Path, seconds: str) -> list[Path]:
     made.mkdir()
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x", "-C", str(checkout)], input=archive, check=True)
+    pages = [sys.executable, "-c", "from crowdd.admin_cli.main import main; main()", "man", str(checkout / "man")]
+    subprocess.run(pages, check=True, capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": seconds})
     source = same_each_time(_built("sdist", checkout, place, seconds), made, int(seconds))
     subprocess.run(["tar", "-xzf", str(source), "-C", str(place)], check=True)
     return [source, _built("wheel", place / source.name.removesuffix(".tar.gz"), made, seconds)]

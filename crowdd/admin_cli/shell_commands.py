@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
-from click_man.core import write_man_pages
 
 from crowdd.admin_cli.output import json_option, say
+from crowdd.kernel.files import find_shipped
+from crowdd.kernel.lazy import lazy
 
+click_man = lazy("click_man.core", seldom=True)
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -38,9 +41,22 @@ def man(ctx: click.Context, directory: Path, as_json: bool) -> None:
     In ~/.local/share/man/man1 or /usr/local/share/man/man1, man crowdctl finds them.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    write_man_pages("crowdctl", _whole(ctx.find_root()), version=version("crowdd"), target_dir=str(directory))
+    shipped = find_shipped("man")
+    if shipped.is_dir():  # a release has them
+        shutil.copytree(shipped, directory, dirs_exist_ok=True)
+    else:
+        _write(ctx.find_root(), directory)
     pages = sorted(path.name for path in directory.glob("crowdctl*.1"))
     say(as_json, {"pages": pages}, f"{len(pages)} pages are in {directory}.")
+
+
+def _write(root: click.Context, directory: Path) -> None:
+    try:
+        click_man.write_man_pages("crowdctl", _whole(root), version=version("crowdd"), target_dir=str(directory))
+    except ModuleNotFoundError:
+        raise click.ClickException(
+            "Only packages of releases have manual pages. To make them: pip install click-man"
+        ) from None
 
 
 def _whole(root: click.Context) -> click.Group:

@@ -238,7 +238,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "no_right_answer", errors.InvalidValueError, "The answers to the task do not agree: say which one is right."
     ),
-    ErrorCode("not_installed", errors.InvalidValueError, "This server lacks the libraries of that method."),
+    ErrorCode("not_installed", errors.InvalidValueError, "This server lacks a library for that."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),
     ErrorCode("system_file", errors.InvalidValueError, "The file belongs to an operating system. Leave it out."),
     ErrorCode("invalid_answer_fields", errors.InvalidValueError, "`info.answers` does not follow its format."),

@@ -15,6 +15,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.languages import _
+
 _NAMES: dict[str, None] = {}  # that a server loads once it serves
 
 
@@ -36,6 +39,15 @@ def lazy(name: str, *, seldom: bool = False) -> Any:
     if not seldom:
         _NAMES[name] = None
     return _Lazy(name)
+
+
+def lacking(extra: str) -> InvalidValueError:
+    """The error where a library of an extra of the package is not installed."""
+    words = _(
+        "This server lacks a library for that. Its operator can install it: pip install 'crowdd[%(extra)s]'.",
+        extra=extra,
+    )
+    return InvalidValueError(words, code="not_installed")
 
 
 def load_all() -> None:

@@ -16,9 +16,7 @@ from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.formats import ExportFile
 from crowdd.features.exports.output import Output
 from crowdd.features.exports.statements import Table
-from crowdd.kernel.errors import InvalidValueError
-from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lazy
+from crowdd.kernel.lazy import lacking, lazy
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField
 
@@ -38,8 +36,7 @@ def require_pyarrow() -> None:
     try:
         pyarrow.schema([])
     except ModuleNotFoundError:
-        words = _("This server cannot write Parquet files. Its operator can add that: pip install 'crowdd[data]'.")
-        raise InvalidValueError(words) from None
+        raise lacking("data") from None
 
 
 class DataFile:

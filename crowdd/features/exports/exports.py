@@ -352,6 +352,8 @@ class Exports:
         sink(await do(out.end), 0)
 
     async def _workbook(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        await self._worker_thread.do(workbooks.require_xlsxwriter)
+
         async def known(columns: Sequence[Column]) -> bytes:
             return workbooks.MAGIC
 

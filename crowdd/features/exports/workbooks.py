@@ -23,7 +23,7 @@ from crowdd.features.exports.output import Output
 from crowdd.features.exports.sheet_statements import HEADING
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lazy
+from crowdd.kernel.lazy import lacking, lazy
 
 xlsxwriter = lazy("xlsxwriter", seldom=True)
 
@@ -144,6 +144,14 @@ def _heading(columns: Sequence[Column]) -> bytes:
 def _escaped(name: str) -> str:
     """A name without what XML cannot have."""
     return escape(_CONTROLS.sub(lambda sign: f"_x{ord(sign[0]):04X}_", name))
+
+
+def require_xlsxwriter() -> None:
+    """Passes where xlsxwriter is installed. Raises InvalidValueError. The first call imports it: for a thread."""
+    try:
+        xlsxwriter.Workbook  # noqa: B018
+    except ModuleNotFoundError:
+        raise lacking("workbooks") from None
 
 
 def _frame(names: Sequence[str], small: Sequence[SmallSheet], columns: Sequence[Column] = ()) -> io.BytesIO:

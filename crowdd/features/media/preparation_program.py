@@ -47,7 +47,10 @@ def _prepare_picture(*file: object) -> Facts:
 
 
 def _prepare_document(*file: object) -> Facts:
-    return documents.prepare(*file)
+    try:
+        return documents.prepare(*file)
+    except ModuleNotFoundError:
+        raise RefusedFile("pdf") from None
 
 
 _PREPARE: Mapping[str, Callable[..., Facts]] = {

@@ -183,6 +183,9 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "svg": lambda v: _("SVG files are not accepted because they can contain scripts. Save the picture as PNG."),
     "web_page": lambda v: _("This is a web page or an XML file, not a picture, sound, video or PDF."),
     "heic": lambda v: _("This server cannot read HEIC pictures. Save them as JPEG."),
+    "pdf": lambda v: _(
+        "This server lacks a library for PDF files. Its operator can install it: pip install 'crowdd[pdf]'."
+    ),
     "quicktime": lambda v: _("QuickTime videos do not play in every browser. Save the video as MP4."),
     "matroska": lambda v: _("Matroska videos (MKV) do not play in every browser. Save the video as MP4 or WebM."),
     "archive": lambda v: _("This is an archive or an Office document. Save its content as pictures or as PDF."),

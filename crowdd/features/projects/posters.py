@@ -19,6 +19,7 @@ from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError, StoppedError, UnavailableError
 from crowdd.kernel.languages import _
+from crowdd.kernel.lazy import lacking
 
 MAX_SECONDS = 60.0
 MAX_BYTES = 10_000_000
@@ -29,7 +30,8 @@ _MAX_NAMED = 10  # letters that an error names
 def draw_poster(poster: Poster) -> bytes:
     """The PDF of a poster.
 
-    Raises InvalidValueError where no font has some of its letters, UnavailableError when drawing takes too much.
+    Raises InvalidValueError where no font has some of its letters or the libraries are not installed, UnavailableError
+    when drawing takes too much.
     """
     try:
         # Other accounts of the machine read the arguments of a process, but not its environment.
@@ -45,7 +47,10 @@ def draw_poster(poster: Poster) -> bytes:
         return document
     if not document.startswith(b"{"):
         raise UnavailableError(_("The poster could not be drawn. Print the page instead."))
-    missing = json.loads(document)["missing"][:_MAX_NAMED]
+    letters = json.loads(document).get("missing")
+    if letters is None:
+        raise lacking("posters")
+    missing = letters[:_MAX_NAMED]
     words = _("No font on this server has these letters: %(letters)s. Print the page instead.", letters=missing)
     raise InvalidValueError(words)
 

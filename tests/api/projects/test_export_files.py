@@ -24,7 +24,7 @@ from twisted.internet.task import Clock
 from twisted.web.client import readBody
 from twisted.web.http_headers import Headers
 
-from crowdd.features.exports import data_files, formats, table_statements
+from crowdd.features.exports import data_files, formats, table_statements, workbooks
 from crowdd.features.exports import spools as kept_spools
 from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.feature import ExportsFeature
@@ -351,17 +351,22 @@ async def test_a_file_with_several_groups_of_rows_is_whole(served, monkeypatch):
     assert [json.loads(text) for text in file.read()["info"].to_pylist()] == NASTY
 
 
+@pytest.mark.parametrize(
+    ("module", "library", "format_", "extra"),
+    [(data_files, "pyarrow", "parquet", "data"), (workbooks, "xlsxwriter", "xlsx", "workbooks")],
+)
 @pytest_twisted.ensureDeferred
-async def test_without_pyarrow_a_sentence_says_what_is_missing(served, monkeypatch):
+async def test_without_its_library_a_sentence_names_the_extra(served, monkeypatch, module, library, format_, extra):
     owner, project = await answered(served, [])
 
     class Missing:
         def __getattr__(self, name: str) -> Any:
             raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(data_files, "pyarrow", Missing())
-    answer = await exported(owner, project, "format=parquet")
-    assert answer.status == 415 and "crowdd[data]" in answer.text
+    monkeypatch.setattr(module, library, Missing())
+    answer = await exported(owner, project, f"format={format_}")
+    assert answer.status == 415 and f"crowdd[{extra}]" in answer.text
+    assert answer.json()["error_code"] == "not_installed"
 
 
 @shows("export-rights")

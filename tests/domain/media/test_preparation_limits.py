@@ -107,3 +107,13 @@ def test_heic_without_its_library_is_refused_with_a_sentence(prepare: Prepare, m
     alone.helper.end()
     monkeypatch.undo()  # the other one may start only now
     assert prepare.why(content) == "The HEIC file is damaged or incomplete."
+
+
+def test_pdf_without_its_library_names_the_extra(prepare: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = prepare.folder / "path"
+    folder.mkdir()
+    (folder / "pypdfium2.py").write_text("raise ModuleNotFoundError('pypdfium2')\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    alone = Prepare(prepare.folder, Helper())
+    assert "pip install 'crowdd[pdf]'" in alone.why(b"%PDF-1.4\n" + bytes(100))
+    alone.helper.end()

@@ -90,6 +90,13 @@ def test_files_that_are_no_fonts_are_passed_over(tmp_path):
     assert fonts_for(["狐"], [tmp_path]).missing == {"狐"}
 
 
+def test_without_its_libraries_the_extra_is_named(tmp_path, monkeypatch):
+    (tmp_path / "fpdf.py").write_text("raise ModuleNotFoundError('fpdf')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(InvalidValueError, match=r"pip install 'crowdd\[posters\]'"):
+        posters.draw_poster(poster())
+
+
 def test_texts_are_one_line_of_bounded_length_without_hidden_characters():
     made = poster("a\n\tb\u202ec" + "x" * 1000, "\0")
     assert made.name.startswith("a bcx") and len(made.name) == MAX_CHARACTERS and made.name.endswith("…")

@@ -34,6 +34,15 @@ from crowdd.kernel.errors import CrowddError, StoppedError
 PLAIN = table([["name", "n"], ["fox", 3]])
 
 
+def test_without_its_library_the_extra_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "path"
+    path.mkdir()
+    (path / "python_calamine.py").write_text("raise ModuleNotFoundError('python_calamine')\n")
+    monkeypatch.setenv("PYTHONPATH", str(path))
+    with pytest.raises(CrowddError, match=r"pip install 'crowdd\[workbooks\]'"):
+        rows_of(kept(tmp_path, xlsx({"Sheet": PLAIN})))
+
+
 def kept(folder: Path, content: bytes) -> Path:
     path = folder / "book"
     path.write_bytes(content)

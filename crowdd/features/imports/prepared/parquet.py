@@ -19,7 +19,7 @@ from crowdd.features.imports.files.text import MAX_COLUMNS, MAX_ROWS
 from crowdd.features.imports.prepared.rows_file import RowsFile, iso_duration
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lazy
+from crowdd.kernel.lazy import lacking, lazy
 
 pyarrow = lazy("pyarrow", seldom=True)
 pyarrow_parquet = lazy("pyarrow.parquet", seldom=True)
@@ -39,8 +39,7 @@ def convert(source: Path, target: Path, about: dict[str, object], _sheet: str) -
     try:
         _write(source, target, about)
     except ModuleNotFoundError:
-        words = _("This server cannot read Parquet files. Its operator can add that: pip install 'crowdd[data]'.")
-        raise InvalidValueError(words) from None
+        raise lacking("data") from None
     except (OSError, ValueError, TypeError, NotImplementedError, KeyError, pyarrow.ArrowException) as error:
         if isinstance(error, InvalidValueError):
             raise

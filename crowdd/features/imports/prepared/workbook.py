@@ -19,7 +19,7 @@ from crowdd.features.imports.prepared.raw_cells import Raw, RawCell
 from crowdd.features.imports.prepared.rows_file import RowsFile, iso_duration
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lazy
+from crowdd.kernel.lazy import lacking, lazy
 
 if TYPE_CHECKING:
     import python_calamine
@@ -39,6 +39,8 @@ def convert(source: Path, target: Path, about: dict[str, object], sheet: str) ->
     """
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(str(source))
+    except ModuleNotFoundError:
+        raise lacking("workbooks") from None
     except python_calamine.PasswordError:
         raise InvalidValueError(_("The workbook has a password. Save it without one.")) from None
     except python_calamine.CalamineError:
