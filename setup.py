@@ -98,7 +98,6 @@ setup(
         "service-identity>=24.1,<27",
         "treq>=24.9,<28",
         "twisted>=24.11,<28",
-        "txpostgres>=1.7,<2",
         "webauthn>=2.5,<4",
         "werkzeug>=3,<4",
         "zope-interface>=7,<9",

@@ -1,4 +1,4 @@
-"""One session with PostgreSQL, on txpostgres: its errors, its deadlines, its priority and its savepoints.
+"""One session with PostgreSQL in the reactor: its errors, its deadlines, its priority and its savepoints.
 
 A connection is only ever used by one caller at a time; ``crowdd.database.pool`` sees to that. Host names in the DSN are
 resolved by libpq while the reactor stands still, so the DSN should name a socket directory or an address.
@@ -25,10 +25,10 @@ from psycopg2 import errorcodes, extensions
 from psycopg2.extensions import connection
 from twisted.internet.defer import Deferred, fail
 from twisted.internet.error import ConnectionClosed
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.interfaces import IDelayedCall, IReactorTime, IReadWriteDescriptor
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from txpostgres import txpostgres
+from zope.interface import implementer
 
 from crowdd.database.access import Database, Prepared, Row, Statement, Values
 from crowdd.kernel import exact_json
@@ -182,45 +182,62 @@ def _conflict(error: Any) -> ConflictError:
     )
 
 
-class Cursor(txpostgres.Cursor):
-    """A cursor that leaves the socket registered with the reactor.
+class Cursor:
+    """One statement, and its result afterwards: ``fetchall``, ``rowcount`` and ``description`` are those of psycopg2."""
 
-    The stock one removes and adds the reader at each statement and delivers its result a turn of the reactor late.
-    """
+    def __init__(self, connection: Connection, plain: Any) -> None:
+        self._connection, self._plain = connection, plain
+        self.fetchall: Callable[[], list[Any]] = plain.fetchall
+        self._waiting: Deferred[Cursor] | None = None
 
-    def poll(self) -> Deferred[Cursor]:
-        polling: Deferred[Cursor] = Deferred()
-        self._pollingD: Deferred[Cursor] | None = polling
+    @property
+    def rowcount(self) -> int:
+        return int(self._plain.rowcount)
+
+    @property
+    def description(self) -> Any:
+        return self._plain.description
+
+    def execute(self, sql: str, values: Values) -> Deferred[Cursor]:
+        """Sends the statement; fires with this cursor when its result is there. Only one of a connection at a time."""
+        try:
+            self._plain.execute(sql, values)
+        except Exception:
+            return fail()
+        waiting = self._waiting = Deferred()
         self._connection.active = self
         self._connection.answer.begin()
-        self.continuePolling()
-        return polling
+        self.poll()
+        return waiting
 
-    def continuePolling(self, swallowErrors: bool = False) -> None:
+    def poll(self) -> None:
+        """Goes on after something was read or can be written."""
         result: Cursor | Failure = self
         try:
-            state = self.pollable().poll()
+            state = self._connection.poll()
         except Exception:
             result, state = Failure(), extensions.POLL_OK
         if state == extensions.POLL_OK:
             self.finish(result)
         elif state == extensions.POLL_WRITE:
-            self.reactor.addWriter(self._connection)
+            self._connection.wait_for_room()
 
     def stretched(self) -> None:
         """A row was so long that libpq needed much room for it."""
         self._connection.stretched = True
 
     def finish(self, result: Cursor | Failure) -> None:
-        """Ends the statement with its cursor or its failure."""
-        polling, self._pollingD, self._connection.active = self._pollingD, None, None
+        """Ends the statement with its cursor or its failure. What was notified meanwhile comes first."""
+        waiting, self._waiting, self._connection.active = self._waiting, None, None
         self._connection.answer.end()
-        if polling is not None:
-            polling.callback(result)
+        self._connection.hear()
+        if waiting is not None:
+            waiting.callback(result)
 
 
-class Connection(txpostgres.Connection):
-    """A connection that tells when it was lost and when it may be used again.
+@implementer(IReadWriteDescriptor)
+class Connection:
+    """A connection that stays registered with the reactor, and that tells when it was lost and when it may be used again.
 
     ``when_lost(connection)`` is called when it is lost, after a running statement has failed; ``when_notified(channel,
     payload)`` for each NOTIFY. It counts as lost when a statement gets no answer for ``answer_timeout``. One that is to be
@@ -228,11 +245,10 @@ class Connection(txpostgres.Connection):
     primary. After a long row it is ``stretched``: libpq keeps as much room as its longest row took.
     """
 
-    cursorFactory = Cursor
     active: Cursor | None = None
     writable = demoted = stretched = False
-    _connection: Any = None
-    _pollingD: Deferred[Connection] | None = None
+    _connection: Any = None  # psycopg2's own
+    _connecting: Deferred[Connection] | None = None
     _descriptor: int | None = None
 
     def __init__(
@@ -242,7 +258,7 @@ class Connection(txpostgres.Connection):
         when_notified: Callable[[str, str], None] = lambda channel, payload: None,
         answer_timeout: float | None = None,
     ) -> None:
-        super().__init__(reactor)
+        self.reactor = reactor
         self.answer = AnswerDeadline(reactor, answer_timeout, self._unanswered)
         self._when_lost = when_lost
         self._when_notified = when_notified
@@ -279,7 +295,7 @@ class Connection(txpostgres.Connection):
             if sql.name not in self._prepared:
                 return self._prepare(sql).addCallback(lambda _: self.run(sql, values, commits=commits))
             sql = sql.call
-        return self.cursor().execute(sql, values).addErrback(self._explain, commits)
+        return Cursor(self, self._connection.cursor()).execute(sql, values).addErrback(self._explain, commits)
 
     def _prepare(self, sql: Prepared) -> Deferred[Cursor]:
         def known(cursor: Cursor) -> Cursor:
@@ -307,17 +323,41 @@ class Connection(txpostgres.Connection):
         meaning.__cause__ = error
         return Failure(meaning)
 
-    def connect(self, *arguments: object, **keywords: object) -> Deferred[Connection]:
-        return super().connect(*arguments, **keywords).addCallback(self._watch)
+    def connect(self, dsn: str) -> Deferred[Connection]:
+        """Connects; fires with this connection."""
+        try:
+            self._connection = self._begin(dsn)
+        except Exception:
+            return fail()
+        connecting = self._connecting = Deferred()
+        self._go_on_connecting()
+        return connecting
 
-    def _watch(self, result: Connection) -> Connection:
+    def _begin(self, dsn: str) -> Any:
+        return psycopg2.connect(dsn, async_=True)
+
+    def _go_on_connecting(self) -> None:
+        """One step of the connection attempt, whose socket libpq may replace at each."""
+        result: Connection | Failure = self
+        try:
+            state = self.poll()
+        except psycopg2.Error:
+            result, state = Failure(), extensions.POLL_OK
+        if state == extensions.POLL_READ:
+            self.reactor.addReader(self)
+        elif state == extensions.POLL_WRITE:
+            self.reactor.addWriter(self)
+        elif self._connecting is not None:
+            connecting, self._connecting = self._connecting, None
+            connecting.callback(result if isinstance(result, Failure) else self._watch())
+
+    def _watch(self) -> Connection:
         # The reactor watches a duplicate: libpq closes its own descriptor within poll() when the connection breaks,
         # and a closed number, perhaps in use again by somebody else, cannot be taken out of epoll.
-        self.reactor.removeReader(self)
         self._descriptor = os.dup(self._connection.fileno())
         self.reactor.addReader(self)
         extensions.register_type(_JSON, self._connection)
-        return result
+        return self
 
     def _unwatch(self) -> None:
         self.reactor.removeReader(self)
@@ -335,36 +375,51 @@ class Connection(txpostgres.Connection):
         if self.alive:
             self._connection.close()
         gone = Failure(ConnectionClosed())
-        connecting, self._pollingD = self._pollingD, None
+        connecting, self._connecting = self._connecting, None
         if connecting is not None:
             connecting.errback(gone)
         if self.active is not None:
             self.active.finish(gone)
 
+    def poll(self) -> int:
+        """A step of psycopg2: one of ``psycopg2.extensions.POLL_*``."""
+        return int(self._connection.poll())
+
+    def wait_for_room(self) -> None:
+        """More can be sent when there is room."""
+        self.reactor.addWriter(self)
+
+    def logPrefix(self) -> str:
+        return "connection"
+
     def fileno(self) -> int:
-        return super().fileno() if self._descriptor is None else self._descriptor
+        if self._descriptor is not None:
+            return self._descriptor
+        return int(self._connection.fileno()) if self.alive else -1
 
     def doRead(self) -> None:
-        if self._pollingD is not None:
+        if self._connecting is not None:
             self.reactor.removeReader(self)
-            self.continuePolling()
+            self._go_on_connecting()
         elif self.active is not None:
-            self.active.continuePolling()
+            self.active.poll()
         else:
             self._read_idly()
 
     def _read_idly(self) -> None:
         try:
-            self._connection.poll()
+            self.poll()
         except psycopg2.Error:
-            self.connectionLost(Failure())
+            self.lose()
         else:
-            self.checkForNotifies()
+            self.hear()
 
     def doWrite(self) -> None:
         self.reactor.removeWriter(self)
-        if self.alive:
-            (self.active or self).continuePolling()
+        if self._connecting is not None:
+            self._go_on_connecting()
+        elif self.active is not None:
+            self.active.poll()
 
     def connectionLost(self, reason: Failure) -> None:
         self.lose()
@@ -378,16 +433,9 @@ class Connection(txpostgres.Connection):
         self.close()
         self._when_lost(self)
 
-    def cursorRunning(self, cursor: Cursor) -> None:
-        """Nothing to do: the reader stays."""
-
-    def cursorFinished(self, cursor: Cursor) -> None:
-        if self.alive:
-            self.checkForNotifies()
-
-    def checkForNotifies(self) -> None:
-        # Not the stock dispatch, which goes through the global cooperator and with it the global reactor.
-        if self._connection.notifies:
+    def hear(self) -> None:
+        """Passes on what was notified."""
+        if self.alive and self._connection.notifies:
             notifies, self._connection.notifies = self._connection.notifies, []
             for notify in notifies:
                 self._when_notified(notify.channel, notify.payload)

@@ -80,7 +80,7 @@ class KeptConnections:
             spare = self.take(dsn)
             if spare is not None:
                 session, connection._prepared = spare
-                connection.connectionFactory = lambda *_, **__: session
+                connection._begin = lambda _dsn: session
             return stock_connect(connection, dsn)
 
         def close(connection: Any) -> None:

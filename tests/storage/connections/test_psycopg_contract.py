@@ -1,14 +1,11 @@
-"""What ``crowdd.database.connection`` relies on in txpostgres, psycopg2 and Twisted, one statement per test.
+"""What ``crowdd.database.connection`` relies on in psycopg2 and Twisted, one statement per test.
 
-A version that breaks one of them fails here first, by the name of what it broke. Record 58 says what to do then; whatever
-takes the place of txpostgres has to pass these tests.
+A version that breaks one of them fails here first, by the name of what it broke. Record 58 says what to do then.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import psycopg2
@@ -21,62 +18,13 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.error import ConnectionClosed
 from twisted.internet.interfaces import IReadWriteDescriptor
 from twisted.python.failure import Failure
-from txpostgres import txpostgres
 
 from crowdd.database.connection import Connection, Cursor
-
-# All that runs of txpostgres while a connection opens, executes, notifies, fails and closes. It comes to some 60 lines.
-USED = {
-    "Connection.__init__",
-    "Connection.connect",
-    "Connection.connect.<locals>.startReadingAndPassthrough",
-    "Connection.cursor",
-    "Connection.pollable",
-    "Cursor.__getattr__",
-    "Cursor.__init__",
-    "Cursor._doit",
-    "Cursor._doit.<locals>.finishedAndPassthrough",
-    "Cursor.execute",
-    "Cursor.pollable",
-    "_PollingMixin.continuePolling",
-    "_PollingMixin.fileno",
-    "_PollingMixin.logPrefix",
-    "_PollingMixin.poll",
-}
-# What replaces it here, and must go on replacing it under these names.
-REPLACED = {
-    txpostgres.Connection: {
-        "checkForNotifies", "close", "connect", "connectionLost", "cursorFactory", "cursorFinished", "cursorRunning", "doRead",
-        "doWrite", "fileno",
-    },
-    txpostgres.Cursor: {"poll", "continuePolling"},
-}  # fmt: skip
+from crowdd.kernel.errors import InvalidValueError
 
 
 def ignore(connection: object) -> None:
     """Nobody has to know that it was lost."""
-
-
-class Calls:
-    """Functions of txpostgres that ran in this thread, by their names, inside the block."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-
-    def __enter__(self) -> Calls:
-        sys.setprofile(self._see)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
-
-    def _see(self, frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename == txpostgres.__file__:
-            self.names.add(_qualified(frame))
-
-
-def _qualified(frame: FrameType) -> str:
-    return frame.f_code.co_qualname
 
 
 @pytest_twisted.async_yield_fixture
@@ -97,47 +45,22 @@ async def connect(dsn):
 
 
 @in_time
-async def test_these_functions_run_and_no_others(dsn):
-    with Calls() as calls:
-        heard: Deferred[str] = Deferred()
-        connection = Connection(reactor, ignore, lambda channel, payload: heard.callback(payload))
-        await connection.connect(dsn)
-        await connection.run("LISTEN here")
-        await connection.run("SELECT pg_notify('here', 'word')")
-        assert (await connection.run("SELECT 1 AS n")).fetchall() == [(1,)]
-        with pytest.raises(psycopg2.errors.UndefinedColumn):
-            await connection.run("SELECT missing")
-        assert await heard == "word"
-        connection.close()
-    assert calls.names - {"_PollingMixin.logPrefix"} == USED - {"_PollingMixin.logPrefix"}, (
-        "only Twisted's log asks for it"
-    )
-
-
-@pytest.mark.parametrize(("base", "names"), REPLACED.items(), ids=["Connection", "Cursor"])
-def test_what_is_replaced_has_the_names_of_what_it_replaces(base: type, names: set[str]) -> None:
-    ours = {txpostgres.Connection: Connection, txpostgres.Cursor: Cursor}[base]
-    assert {name for name in vars(ours) if hasattr(base, name) and not name.startswith("_")} == names
-
-
-@in_time
-async def test_a_connection_is_a_descriptor_of_the_reactor_that_passes_on_everything_else(connect):
+async def test_a_connection_is_a_descriptor_of_the_reactor(connect):
     connection = await connect()
     assert IReadWriteDescriptor.providedBy(connection) and connection in reactor.getReaders()
     assert connection not in reactor.getWriters() and connection.logPrefix() == "connection"
-    assert connection._connection.async_ == 1 and connection.pollable() is connection._connection
-    assert connection.closed == 0 and connection.server_version >= 150_000, "attributes of psycopg2's own connection"
+    assert connection._connection.async_ == 1 and connection._connection.closed == 0
     connection.close()
-    assert connection.closed == 1 and txpostgres.Connection.fileno(connection) == -1
+    assert connection._connection.closed == 1 and connection.fileno() == -1
 
 
 @in_time
 async def test_connecting_waits_in_the_reactor_and_fires_with_the_connection(dsn):
     connection = Connection(reactor, ignore)
     connecting = connection.connect(dsn)
-    assert not connecting.called and connection._pollingD is not None, "close() ends what is under way by this name"
+    assert not connecting.called
     assert connection in {*reactor.getReaders(), *reactor.getWriters()}
-    assert await connecting is connection and connection._pollingD is None
+    assert await connecting is connection and connection.idle
     connection.close()
 
 
@@ -161,11 +84,11 @@ async def test_closing_while_it_connects_fails_what_waits_and_leaves_nothing(dsn
 @in_time
 async def test_a_statement_begins_polls_and_ends_in_this_order(connect, monkeypatch):
     connection, seen = await connect(), []
-    for owner, name in ((Connection, "cursorRunning"), (Cursor, "poll"), (Connection, "cursorFinished")):
+    for owner, name in ((Cursor, "poll"), (Connection, "hear")):
         _noting(monkeypatch, connection, owner, name, seen)
-    cursor = await connection.cursor().execute("SELECT %s AS n", (3,))
-    assert isinstance(cursor, Cursor) and seen == ["cursorRunning", "poll", "cursorFinished"]
-    assert cursor.rowcount == 1 and cursor.description[0][0] == "n" and cursor.fetchall() == [(3,)]
+    cursor = await connection.run("SELECT %s AS n, pg_sleep(0.05)", (3,))
+    assert isinstance(cursor, Cursor) and seen == ["poll", "poll", "hear"]
+    assert cursor.rowcount == 1 and cursor.description[0][0] == "n" and [row[0] for row in cursor.fetchall()] == [3]
 
 
 def _noting(monkeypatch: pytest.MonkeyPatch, of: Connection, owner: type, name: str, seen: list[str]) -> None:
@@ -183,37 +106,36 @@ def _noting(monkeypatch: pytest.MonkeyPatch, of: Connection, owner: type, name: 
 @in_time
 async def test_a_statement_that_psycopg2_refuses_fails_and_never_begins(connect, monkeypatch):
     connection, seen = await connect(), []
-    _noting(monkeypatch, connection, Connection, "cursorRunning", seen)
-    refused = connection.cursor().execute("SELECT %s", ("a\0b",))
-    assert isinstance(refused.result, Failure) and refused.result.check(ValueError) and seen == []
+    _noting(monkeypatch, connection, Cursor, "poll", seen)
+    refused = connection.run("SELECT %s", ("a\0b",))
+    assert isinstance(refused.result, Failure) and refused.result.check(InvalidValueError) and seen == []
     refused.addErrback(ignore)
-    assert (await connection.cursor().execute("SELECT 1")).fetchall() == [(1,)]
+    assert (await connection.run("SELECT 1")).fetchall() == [(1,)]
 
 
 @in_time
 async def test_a_result_is_delivered_in_the_turn_in_which_it_arrives(connect):
-    """The stock cursor delivers it a turn later, and takes the connection out of the reactor meanwhile."""
     connection, order = await connect(), []
-    statement = connection.cursor().execute("SELECT pg_sleep(0.05)")  # else it may be there at once
+    statement = connection.run("SELECT pg_sleep(0.05)")  # else it may be there at once
     assert connection in reactor.getReaders() and connection.active is not None
     statement.addCallback(lambda cursor: order.append("result"))
-    polled = connection.active.continuePolling
+    polled = connection.active.poll
 
     def poll() -> None:
         polled()
         order.append("polled")
 
-    connection.active.continuePolling = poll
+    connection.active.poll = poll
     await statement
-    await connection.cursor().execute("SELECT pg_sleep(0.05)")  # not there at once either
+    await connection.run("SELECT pg_sleep(0.05)")  # not there at once either
     assert order[:2] == ["result", "polled"]
 
 
 @in_time
 async def test_cancelling_ends_the_waiting_and_not_the_statement(connect):
     connection = await connect()
-    await connection.cursor().execute("CREATE TEMPORARY TABLE done (n int)")
-    statement = connection.cursor().execute("INSERT INTO done SELECT 1 FROM pg_sleep(0.2)")
+    await connection.run("CREATE TEMPORARY TABLE done (n int)")
+    statement = connection.run("INSERT INTO done SELECT 1 FROM pg_sleep(0.2)")
     ended: Deferred[None] = Deferred()
     finish = connection.active.finish
 
@@ -228,7 +150,7 @@ async def test_cancelling_ends_the_waiting_and_not_the_statement(connect):
     assert not connection.idle and connection.status == extensions.TRANSACTION_STATUS_ACTIVE
     await ended
     assert connection.idle
-    assert (await connection.cursor().execute("SELECT n FROM done")).fetchall() == [(1,)]
+    assert (await connection.run("SELECT n FROM done")).fetchall() == [(1,)]
 
 
 @in_time
@@ -239,7 +161,7 @@ async def test_psycopg2_polls_and_notifies_as_it_does(connect):
     plain = connection._connection
     assert plain.poll() == extensions.POLL_OK and plain.notifies == [] and plain.autocommit
     assert plain.get_transaction_status() == extensions.TRANSACTION_STATUS_IDLE
-    running = connection.cursor().execute("LISTEN there; SELECT pg_notify('there', 'x'), pg_sleep(0.05)")
+    running = connection.run("LISTEN there; SELECT pg_notify('there', 'x'), pg_sleep(0.05)")
     assert plain.isexecuting() and plain.get_transaction_status() == extensions.TRANSACTION_STATUS_ACTIVE
     with pytest.raises(psycopg2.ProgrammingError):
         plain.cursor().execute("SELECT 2")  # one at a time
@@ -251,7 +173,7 @@ async def test_psycopg2_polls_and_notifies_as_it_does(connect):
 async def test_a_session_that_ends_is_found_by_reading(connect, pool):
     lost: Deferred[Connection] = Deferred()
     connection = await connect(when_lost=lost.callback)
-    pid = connection.get_backend_pid()
+    pid = connection._connection.get_backend_pid()
     await pool.fetch("SELECT pg_terminate_backend(%s)", (pid,))
     assert await lost is connection and not connection.alive
     assert connection not in {*reactor.getReaders(), *reactor.getWriters()}
