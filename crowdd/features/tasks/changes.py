@@ -38,7 +38,8 @@ from crowdd.sched.queue import Queue, QueuedTask
 MAX_ANSWERS = 100  # answers to a task that are deleted at once
 REASONS = ("retired", "cancelled")
 _ID = Integer(minimum=1)
-_NOTE = Text(maximum=1000)
+MAX_NOTE = 1000  # characters
+_NOTE = Text(maximum=MAX_NOTE)
 CODE = Text(maximum=100, minimum=1)  # of a volunteer, in their answers
 
 

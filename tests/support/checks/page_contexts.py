@@ -23,7 +23,8 @@ from crowdd.features.results.question_results import (
     question_results,
     shown_fields,
 )
-from crowdd.features.results.result_display import draw_map, drawings
+from crowdd.features.results.maps import draw_map
+from crowdd.features.results.result_display import drawings
 from crowdd.features.results.results import Asked
 from crowdd.features.results.rows import AgreementFigures, AnswerSample, CheckedShare, ResultSample
 from crowdd.features.site.admin_pages import DETAILS, WORDS

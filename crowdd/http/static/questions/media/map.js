@@ -2,6 +2,7 @@
 import { element } from "../element.js";
 import { leaflet, look } from "../marks/libraries.js";
 import { focusStill } from "../pointer.js";
+import { ground } from "./base_map.js";
 
 const PLACE = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/;
 const START = { center: [20, 0], zoom: 2, placed: 14 };
@@ -32,6 +33,7 @@ function begin(library, place, medium, context) {
   library.control.zoom({ zoomInTitle: context.word("zoom_in"), zoomOutTitle: context.word("zoom_out") }).addTo(map);
   if (medium.attribution) library.control.attribution({ prefix: false }).addAttribution(written(context.text(medium.attribution))).addTo(map);
   if (medium.tiles) library.tileLayer(medium.tiles, { maxZoom: 22, maxNativeZoom: 19 }).addTo(map);
+  else ground(library, map);
   map.on("focus", () => map.scrollWheelZoom.enable()); // before that a wheel scrolls the page
   map.on("blur", () => map.scrollWheelZoom.disable());
   new ResizeObserver(() => map.invalidateSize()).observe(place);
