@@ -71,7 +71,7 @@ def _world(name: str) -> _World:
 def _rings(geometry: Values) -> Iterable[list[int]]:
     """The rings of a polygon or of several, as numbers of arcs."""
     if geometry["type"] == "Polygon":
-        return geometry["arcs"]  # type: ignore[no-any-return]
+        return geometry["arcs"]
     return chain.from_iterable(geometry.get("arcs", []))
 
 
@@ -80,10 +80,10 @@ def draw_land(edges: Edges, place: Callable[[Point], Point]) -> tuple[str, str]:
 
     Maps of a place so small that the coast would be wrong there have neither.
     """
-    west, south, east, north = edges
-    if east - west < _MIN_SPAN:
+    wide = edges[2] - edges[0]
+    if wide < _MIN_SPAN:
         return "", ""
-    world = _world("countries-110m.json" if east - west > _COARSE else "countries-50m.json")
+    world = _world("countries-110m.json" if wide > _COARSE else "countries-50m.json")
     land = (_clip(shape.corners, edges) for shape in world.land if shape.meets(edges))
     borders = (shape.corners for shape in world.borders if shape.meets(edges))
     return "".join(_path(each, place, "Z") for each in land), "".join(_path(each, place, "") for each in borders)
@@ -100,7 +100,9 @@ def _clip(corners: Sequence[Point], edges: Edges) -> Sequence[Point]:
             before = corners[nth - 1]
             if within != inside[nth - 1]:
                 share = (edge - before[axis]) / (corner[axis] - before[axis])
-                clipped.append((before[0] + share * (corner[0] - before[0]), before[1] + share * (corner[1] - before[1])))
+                clipped.append(
+                    (before[0] + share * (corner[0] - before[0]), before[1] + share * (corner[1] - before[1]))
+                )
             if within:
                 clipped.append(corner)
         corners = clipped

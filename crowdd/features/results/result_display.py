@@ -208,8 +208,14 @@ def show_task(task: Values, asked: Asked) -> Values:
     title = _text(info, asked.get("caption", "")) or _text(info, "title")
     pictures = pictures_of(info, asked)
     rest = {name: value for name, value in task.items() if name != "task_info"}
-    fields = [_marked(field, _text(info, asked.get("text", "")) or _text(info, "text")) for field in task["fields"]]
+    fields = [_marked(field, text_of(info, asked)) for field in task["fields"]]
     return {**rest, "fields": fields, "title": title, "pictures": pictures}
+
+
+def text_of(task_info: object, asked: Asked) -> str:
+    """The text of a task that volunteers read; "" without."""
+    info = task_info if isinstance(task_info, dict) else {}
+    return _text(info, asked.get("text", "")) or _text(info, "text")
 
 
 def pictures_of(task_info: object, asked: Asked) -> list[str]:
@@ -219,20 +225,29 @@ def pictures_of(task_info: object, asked: Asked) -> list[str]:
     return [picture] if picture else [value for value in info.values() if isinstance(value, str)]
 
 
+Passage = tuple[str, bool]
+"""A piece of a text, and whether it is marked."""
+
+
 def _marked(field: FieldConsensus, text: str) -> Values:
-    """A field of marked parts with the ``passages`` of the text: pairs of a text and whether it is marked."""
+    """A field of marked parts with the ``passages`` of the text."""
     if field["type"] != "spans" or not text or not isinstance(field["value"], list):
         return {**field}
-    passages, at = list[tuple[str, bool]](), 0
-    for span in sorted(field["value"], key=lambda span: span["start"]):
+    return {**field, "passages": passages_of(field["value"], text)}
+
+
+def passages_of(spans: Sequence[Values], text: str) -> list[Passage]:
+    """A text cut where parts of it are marked; what lies between them is shortened."""
+    passages, at = list[Passage](), 0
+    for span in sorted(spans, key=lambda span: span["start"]):
         start, end = (min(len(text), max(at, int(span[edge]))) for edge in ("start", "end"))
         passages += [(text[at:start], False), (text[start:end], True)]
         at = end
     passages.append((text[at:], False))
-    return {**field, "passages": [passage for passage in _cut(passages) if passage[0]]}
+    return [passage for passage in _cut(passages) if passage[0]]
 
 
-def _cut(passages: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+def _cut(passages: list[Passage]) -> list[Passage]:
     """The passages, of which those without marks are shortened."""
     return [(text if marked else _middle(text), marked) for text, marked in passages]
 

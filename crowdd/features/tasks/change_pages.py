@@ -395,7 +395,7 @@ class AnswerSelectionPages:
             if run["id"] in named:
                 bar = await self._barring.bar(incoming.who, row["id"], BarBody(taskrun_id=run["id"]))
                 bars[bar.id] = attrs.asdict(bar)
-        words = ngettext("%(num)s volunteer is barred.", "%(num)s volunteers are barred.", len(bars))
+        words = ngettext("%(num)s volunteer is blocked.", "%(num)s volunteers are blocked.", len(bars))
         return Redirect(f"/project/{quote(row['short_name'])}/volunteers", words, more={"bars": list(bars.values())})
 
 

@@ -405,9 +405,7 @@ class Changes:
 
         async def take_back(tx: Database) -> list[rows.Effect]:
             return [
-                await change_statements.apply(
-                    tx, "back", project_id, [task_id], {"runs": [*run_ids[:MAX_ANSWERS]]}
-                )
+                await change_statements.apply(tx, "back", project_id, [task_id], {"runs": [*run_ids[:MAX_ANSWERS]]})
             ]
 
         return await self._change_answers(who, "back", project_id, task_id, take_back, {}, dry_run)

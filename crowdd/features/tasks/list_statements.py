@@ -223,9 +223,10 @@ async def list_runs(db: Database, project_id: int, task_id: int, after: int, max
     They end before MAX_LIST_BYTES; ``n_rows`` is how many there would be.
     """
     sql = (
-        "SELECT r.*, a.name, a.fullname, a.privacy_mode FROM ("
+        "SELECT r.*, a.name, a.fullname, a.privacy_mode, x.reason AS aside_reason, x.at AS aside_at, o.name AS aside_by FROM ("
         "SELECT * FROM task_run_record WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
-        " ORDER BY id LIMIT %(maximum)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
+        " ORDER BY id LIMIT %(maximum)s) r LEFT JOIN account a ON a.id = r.user_id"
+        " LEFT JOIN aside_answer x ON x.project_id = r.project_id AND x.run = r.id LEFT JOIN account o ON o.id = x.user_id ORDER BY r.id"
     )
     values = {"project": project_id, "task": task_id, "after": after, "maximum": maximum, "max_bytes": MAX_LIST_BYTES}
     return await fetch_rows(db, ListedRun, limit_bytes(TASK_RUN, sql), values)

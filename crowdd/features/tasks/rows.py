@@ -140,6 +140,9 @@ class ListedRun(TaskRunRow, _Classed):
     name: str | None
     fullname: str | None
     privacy_mode: bool | None
+    aside_reason: str | None
+    aside_at: datetime | None
+    aside_by: str | None
     place: int
     n_rows: int
     stored_bytes: int

@@ -16,6 +16,7 @@ from crowdd.features.publishing import publishing
 from crowdd.features.questions.first_step import first_step
 from crowdd.features.results import agreement_chart
 from crowdd.features.results.charts import Charts
+from crowdd.features.results.maps import draw_map
 from crowdd.features.results.question_results import (
     cross_of,
     crossable,
@@ -23,11 +24,11 @@ from crowdd.features.results.question_results import (
     question_results,
     shown_fields,
 )
-from crowdd.features.results.maps import draw_map
 from crowdd.features.results.result_display import drawings
 from crowdd.features.results.results import Asked
 from crowdd.features.results.rows import AgreementFigures, AnswerSample, CheckedShare, ResultSample
 from crowdd.features.site.admin_pages import DETAILS, WORDS
+from crowdd.features.tasks.marked_media import marked_media
 from crowdd.features.trust.adaptive_pages import chart
 from crowdd.features.trust.weighing import calibration
 from crowdd.http.api import operations
@@ -36,6 +37,7 @@ from crowdd.http.api.reference import error_codes, sections
 from crowdd.http.html.images import qr_code
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
+from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.reading import value_at
 from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.questions.declarations import declarations
@@ -1720,6 +1722,26 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield Case("project/index.html", "blog", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "posts": posts})
 
 
+def _marked() -> list[Any]:
+    """Boxes, places, parts of a text and of a sound, by several people; and what they say together."""
+    spot = {"geometry": {"type": "Point", "coordinates": [8.5, 47.1]}}
+    ring = {"geometry": {"type": "Polygon", "coordinates": [[[8, 47], [9, 47], [9, 48], [8, 47]]]}}
+    said = {
+        "boxes": [{"x": 4, "y": 3, "width": 12, "height": 9, "label": "<i>fox</i>"}],
+        "places": [spot], "areas": [ring], "spans": [{"start": 2, "end": 5, "text": "fox", "label": "<b>"}],
+        "lines": [{"points": [[1, 2], [3, 4]]}], "polygon": [{"x": 1, "y": 2}, {"x": 5, "y": 2}, {"x": 5, "y": 9}],
+        "transcript": [{"text": "Dear <b>", "x": 1, "y": 2, "width": 9, "height": 3}, {"text": "no box"}],
+    }  # fmt: skip
+    fields = [AnswerField(name=f"q <b>{kind}", path=(kind,), type=kind) for kind in said]
+    fields.append(AnswerField(name="heard", path=("heard",), type="spans"))
+    infos = [said | {"heard": [{"start": 1.5, "end": 2.5, "label": "<owl>"}]}, {**said, "boxes": [], "heard": "no"}, {}]
+    runs = [{"id": nth, "info": info} for nth, info in enumerate(infos, 1)]
+    together = [
+        CONSENSUS | {"name": field.name, "type": field.type, "value": said.get(field.name[5:])} for field in fields
+    ]
+    return marked_media(fields, runs, together, {}, "A fox <b>was</b> there.")
+
+
 def _task_cases(at: str) -> Iterator[Case]:
     """Tasks: overview, list, one with its answers, and what leaves as files."""
     owner, public = PAGE_KEYS | {"project": OWNED}, PAGE_KEYS | {"project": PUBLIC}
@@ -1793,7 +1815,8 @@ def _task_cases(at: str) -> Iterator[Case]:
     whole = {
         "task": task | {"info": {"url": "g4/IMG_2114.jpg", "deep": {"a": [1]}}, "closed": None, "retired_note": None,
                         "created": "2025-11-20T21:44:00.000000"},
-        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True, "titles": {"answer": "What <b>is</b> it?"},
+        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True,
+        "aside": {3: {"reason": "Only <b>one</b> word", "at": datetime(2026, 5, 1, tzinfo=UTC), "by": "ilse"}, 2: {"reason": None, "at": None, "by": None}}, "media": _marked(), "pictures": ["/uploads/fox.jpg", "<i>"], "titles": {"answer": "What <b>is</b> it?"},
         "volunteers": {
             1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
             3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},
@@ -1807,7 +1830,11 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(
         page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}, "comments": [COMMENT]}
     )
-    yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
+    yield Case(
+        page,
+        "visitor",
+        frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "aside": {}, "next": None},
+    )
     columns = {"task_runs": [run | {"id": n, "info": {"answer": None, "sure": n > 1, "x": [n]}} for n in (1, 2, 3, 4)]}
     yield Case(page, "answers with keys", frame(ILSE, here) | owner | whole | columns | {"skips": {}, "comments": []})
     selected: Context = {
@@ -1816,8 +1843,9 @@ def _task_cases(at: str) -> Iterator[Case]:
         "volunteers": whole["volunteers"],
         "title": "Delete answers",
     }
-    for kind, effect in (("delete", {"tasks": 1, "completed": 0, "reopened": 1, "answers": 4}), ("bar", None)):
-        keys = frame(ILSE, f"{here}/answers/{kind}") | owner | selected | {"effect": effect}
+    change = {"tasks": 1, "completed": 0, "reopened": 1, "answers": 4}
+    for kind, effect in (("delete", change), ("aside", change), ("bar", None)):
+        keys = frame(ILSE, f"{here}/answers/{kind}") | owner | selected | {"effect": effect, "action": kind}
         yield Case("project/task_answers.html", kind, keys)
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
     nothing = {"task": gone, "task_runs": [], "agreement": None, "posterior": None, "next": None}
@@ -2736,6 +2764,8 @@ _OURS = frozenset(
         "type",
         "formats",
         "here",
+        "medium",
+        "action",
     }
 )
 
