@@ -23,7 +23,7 @@ from crowdd.features.results.consensus import FieldConsensus, by_field
 from crowdd.features.results.rows import ChoiceProbability, Said, Vote
 from crowdd.features.tasks import change_statements, list_statements
 from crowdd.features.tasks.change_statements import Chosen
-from crowdd.features.tasks.list_statements import ORDERS, STATES, PageStart, TaskFilter
+from crowdd.features.tasks.list_statements import OF_OWNERS, ORDERS, STATES, PageStart, TaskFilter
 from crowdd.features.tasks.rows import ListedRun, ListedTask, TaskContent
 from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
@@ -198,12 +198,15 @@ class Browsing:
         self.require(who, row)
         if asked.order == AGREEMENT:
             return await self._agreed(who, row, asked)
-        if asked.order != "id":
+        if asked.order != "id" or asked.state in OF_OWNERS:
             rights.require(who, row["roles"], OWNERS)
-        if asked.order == "n_task_runs" and int(row["n_tasks"]) > MAX_SORTED:
+        if asked.order in ("n_task_runs", "n_skips") and int(row["n_tasks"]) > MAX_SORTED:
             words = _("Only up to %(maximum)s tasks can be sorted by their answers.", maximum=f"{MAX_SORTED:,}")
             raise InvalidValueError(words)
-        total = total_of(row, asked.state)
+        if asked.state in OF_OWNERS:
+            total = await list_statements.count_in_state(self._db, row["id"], asked.state)
+        else:
+            total = total_of(row, asked.state)
         if asked.words:
             return await self._holding(row, asked, total)
         if asked.page > max(1, -(-total // asked.per_page)):

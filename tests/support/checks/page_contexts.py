@@ -1467,13 +1467,15 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "gold_rate": 0.03,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
-        "form": FORM | {"max_answer_kb": 256, "max_marks": 1000},
+        "form": FORM | {"max_answer_kb": 256, "max_marks": 1000, "skip_limit": 3},
         "max_answer_bytes": 256_000,
         "max_marks": 1000,
+        "skip_limit": 3,
     }
     yield page("settings", "published", coowners=people, locked=False, **sized)
     too_much = {
-        "form": FORM | {"max_answer_kb": "2001", "max_marks": "1000", "errors": {"max_answer_kb": ["Too much."]}}
+        "form": FORM
+        | {"max_answer_kb": "2001", "max_marks": "1000", "skip_limit": 0, "errors": {"max_answer_kb": ["Too much."]}}
     }
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
@@ -1771,7 +1773,15 @@ def _task_cases(at: str) -> Iterator[Case]:
         "sees": True,
     }
     cells = ["/uploads/project-8/0123.png", "2026-11-01 02:41", None]
-    content: Context = {"id": 28114, "cells": cells, "consensus": None, "won": False, "agreement": None}
+    content: Context = {
+        "id": 28114,
+        "cells": cells,
+        "skips": 2,
+        "for_review": True,
+        "consensus": None,
+        "won": False,
+        "agreement": None,
+    }
     keys["contents"] = {
         28114: content,
         7733: content | {"id": 7733, "consensus": "Pine marten", "won": True, "agreement": 0.91},
