@@ -1913,7 +1913,7 @@ def _task_cases(at: str) -> Iterator[Case]:
     ]
     types = ["task", "task_run", "result", "consensus", "volunteer", "event"]
     formats = ["json", "csv", "xlsx", "ndjson", "parquet", "arrow", "dictionary"]
-    tables = {"task": True, "wide": False, "separator": "", "changed": False}
+    tables = {"task": True, "words": True, "wide": False, "separator": "", "changed": False}
     files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": []}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
