@@ -25,6 +25,7 @@ from crowdd.kernel.files import find_shipped
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds.questions import asks_opinions
 from crowdd.kinds.questions.text_languages import in_language, text_in
 
 _USUAL_ANSWERS: Final = 3
@@ -128,6 +129,7 @@ def _wished(folder: Folder, template: Template, wish: Wish) -> Folder:
         "short_name": slug(wish.name) if wish.name else template.name,
         "description": text_in(template.card.description, wish.language),
         "info": info,
+        **({"zip_download": False} if asks_opinions(info) else {}),
     }
     return attrs.evolve(folder, project=project, category=None, published=False)
 

@@ -282,6 +282,20 @@ class Projects:
         await self._clear_trials(row)
         return await self._switch(row, who, "publish", statements.publish_project)
 
+    async def open_answers(self, row: ProjectPage, who: Requester, *, is_open: bool) -> None:
+        """Says whether everybody may see and download the answers."""
+        rights.require(who, row["roles"], OWNERS)
+
+        async def work(tx: Database) -> None:
+            await statements.open_answers(tx, row["id"], is_open)
+            before, after = {"zip_download": row["zip_download"]}, {"zip_download": is_open}
+            await log_statements.write_act(
+                tx, who, "update", "project", row["id"], project_id=row["id"], before=before, after=after
+            )
+
+        if is_open != row["zip_download"]:
+            await self._db.transaction(work)
+
     async def answers_wanted(self, row: ProjectPage, who: Requester) -> dict[str, int]:
         """How many answers ``tasks`` ask for that are not retired: ``answers`` in all, ``fewest`` and ``most`` of one.
 

@@ -4,7 +4,7 @@ from crowdd.kinds.questions.columns import columns_of
 from crowdd.kinds.questions.options import Problem
 from crowdd.kinds.questions.schemas import answer_schema, document_schema
 from crowdd.kinds.questions.types import MEDIA, TYPES
-from crowdd.kinds.questions.validation import MAX_BYTES, QUESTIONS, is_usable, validate
+from crowdd.kinds.questions.validation import MAX_BYTES, QUESTIONS, asks_opinions, is_usable, validate
 
 __all__ = [
     "MAX_BYTES",
@@ -13,6 +13,7 @@ __all__ = [
     "TYPES",
     "Problem",
     "answer_schema",
+    "asks_opinions",
     "columns_of",
     "document_schema",
     "is_usable",

@@ -11,7 +11,7 @@ import orjson
 
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
-from crowdd.kinds.questions.options import DESCRIPTION, TEXT, Option, Problem, at, check_object, is_number
+from crowdd.kinds.questions.options import DESCRIPTION, OPINION, TEXT, Option, Problem, at, check_object, is_number
 from crowdd.kinds.questions.question_type import COMMON, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
 
@@ -36,6 +36,12 @@ NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 def asks(info: Values) -> bool:
     """Whether volunteers have something to see: a presenter, or questions."""
     return bool(info.get("task_presenter")) or info.get(QUESTIONS) is not None
+
+
+def asks_opinions(info: Values) -> bool:
+    """Whether a question of a project asks people about themselves: one that has no right answer."""
+    steps = (info.get(QUESTIONS) or {"steps": []})["steps"]
+    return any(question.get("kind") == OPINION for step in steps for question in step.get("questions", []))
 
 
 def validate(document: object) -> list[Problem]:

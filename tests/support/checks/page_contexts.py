@@ -1125,7 +1125,7 @@ def _publishing_cases(at: str) -> Iterator[Case]:
         frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT} | _ready(DRAFT, n_tasks=0, n_task_runs=0),
     )
     yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | _ready(READY))
-    mixed = _ready(READY) | {"n_samples": 6}
+    mixed = _ready(READY) | {"n_samples": 6, "opinions": True}
     yield Case(page, "with samples", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | mixed)
     gaps = [{"column": LONG, "lacking": 1204, "tasks": 2000}, {"column": "sound", "lacking": 1, "tasks": 1}]
     doubtful = _ready(READY, gaps=gaps) | {"volunteers": "many", "mistake": "Enter a whole number from 1 to 100,000."}
