@@ -20,6 +20,7 @@ from crowdd.core.change_notifier import ChangeNotifier
 from crowdd.core.mail.backend import Post, post
 from crowdd.core.mail.mail import Mail
 from crowdd.core.mail.message import MailRenderer, Sender
+from crowdd.core.mail.returned import sealed_by
 from crowdd.core.outbound.client import Outgoing
 from crowdd.core.quotas import Attempts, Quota
 from crowdd.core.records.history import History
@@ -236,7 +237,7 @@ class Base:
         site = Site(db, shared.site_state, settings, prose)
         quota, exposure = Quota(settings.quota, site), Exposure(db, new_batcher)
         letters = MailRenderer(shared.languages, site.name, settings.base_url)
-        sender = Sender(site.name, settings.mail.sender, host_of(settings))
+        sender = Sender(site.name, settings.mail.sender, host_of(settings), sealed_by(secrets.key("ids of e-mails")))
         behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()}
         records = Records(
             db,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Unpack
+from typing import BinaryIO, Unpack
 
 import attrs
 import click
@@ -15,6 +15,7 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import console, details, json_option, listing, print_json, say, watching
 from crowdd.admin_cli.runtime import presence, reactor, with_domain
 from crowdd.core.feature import House
+from crowdd.core.mail.returned import MAX_BYTES
 from crowdd.core.mail.statements import WholeMail
 from crowdd.features.projects.lookups import known
 from crowdd.features.site.feature import SiteFeature
@@ -280,7 +281,10 @@ def send(config: Path | None, mail_id: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def discard_mails(config: Path | None, mail_ids: tuple[int, ...], as_json: bool) -> None:
-    """Delete e-mails that failed or are held, so that crowdctl doctor no longer reports them."""
+    """Delete e-mails that failed or are held.
+
+    crowdctl doctor no longer reports them, and an address from which they came back gets e-mails again.
+    """
 
     async def each(house: House) -> None:
         for mail_id in mail_ids:
@@ -311,6 +315,22 @@ def test(ctx: click.Context, address: str, locale: str, as_json: bool) -> None:
     value = {"id": row.id, "state": row.state, "error": row.error}
     say(as_json, value, f"E-mail {row.id} to {row.recipient} {end}.")
     ctx.exit(int(row.state != "sent"))
+
+
+@mail.command("returned")
+@click.argument("report", type=click.File("rb"), default="-")
+@json_option
+@click.pass_obj
+def returned(config: Path | None, report: BinaryIO, as_json: bool) -> None:
+    """Read the report of a mail server on an e-mail that could not be delivered, from REPORT or standard input.
+
+    Where there is no such mailbox, the address gets no more e-mails for some time. What is no report, or about no
+    e-mail of this site, changes nothing.
+    """
+    content = report.read(MAX_BYTES)
+    row = with_domain(config, lambda house: house.base.mail.take_back(content))
+    words = f"E-mail {row.id} came back: {row.error}" if row else "This is no report on an e-mail of this site."
+    say(as_json, {"id": row and row.id, "returned": row and row.returned, "error": row and row.error}, words)
 
 
 async def _again(house: House, mail_id: int) -> WholeMail:

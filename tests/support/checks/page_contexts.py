@@ -2506,11 +2506,15 @@ def _account_cases() -> Iterator[Case]:
     yield Case(
         "account/profile.html",
         "in use",
-        frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False, "paused": ["braided"]},
+        frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False, "returned": None, "paused": ["braided"]},
     )
     new = SELF | {"n_answers": 0, "rank": None, "fullname": "", "admin": False, "valid_email": False}
     yield Case(
-        "account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new, "can_confirm": True, "paused": []}
+        "account/profile.html",
+        "new",
+        frame(ILSE, at)
+        | nothing
+        | {"user": new, "can_confirm": True, "returned": "5.1.1 550 No such user here", "paused": []},
     )
     yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
     yield Case("account/public_profile.html", "busy", frame(path=at) | lists | {"user": PERSON, "n_helped": 1204})
