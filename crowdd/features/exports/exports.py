@@ -52,7 +52,7 @@ from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
-from crowdd.kinds.questions.validation import QUESTIONS
+from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
