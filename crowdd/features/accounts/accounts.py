@@ -19,7 +19,7 @@ from crowdd.database.access import Database, Row, Transactions
 from crowdd.features.accounts import list_statements, statements, validation
 from crowdd.features.accounts.invitations import Invitations
 from crowdd.features.accounts.passwords import PasswordPolicy, Passwords
-from crowdd.features.accounts.rows import Account, AccountPage, Administrator, Leader, PersonRow
+from crowdd.features.accounts.rows import Account, AccountPage, Administrator, Leader, NewLink, PersonRow
 from crowdd.features.accounts.sessions import lock_account
 from crowdd.features.accounts.validation import Registration
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
@@ -63,27 +63,26 @@ class Administrators:
 LINK_HOURS = 48
 
 
+@attrs.frozen(eq=False)
 class Accounts:
     """Everything about accounts that pages, API and command line share."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        new_batcher: BatcherFactory,
-        passwords: Passwords,
-        policy: PasswordPolicy,
-        attempts: Attempts,
-        secrets: Secrets,
-        security_log: SecurityLog,
-        administrators: Administrators,
-        site: Site,
-        invitations: Invitations,
-    ) -> None:
-        self._db, self._passwords, self._policy, self._attempts = db, passwords, policy, attempts
-        self._secrets, self._site, self._invitations = secrets, site, invitations
-        self._security_log, self._administrators = security_log, administrators
-        # Looked up at each request: a key or an account that ends has ended at once, in every process.
-        self._keys: Batcher[bytes, Account | None] = new_batcher(partial(statements.find_by_key, db))
+    _db: Transactions
+    _new_batcher: BatcherFactory
+    _passwords: Passwords
+    _policy: PasswordPolicy
+    _attempts: Attempts
+    _secrets: Secrets
+    _security_log: SecurityLog
+    _administrators: Administrators
+    _site: Site
+    _invitations: Invitations
+    # Looked up at each request: a key or an account that ends has ended at once, in every process.
+    _keys: Batcher[bytes, Account | None] = attrs.field(init=False)
+
+    @_keys.default
+    def _make_keys(self) -> Batcher[bytes, Account | None]:
+        return self._new_batcher(partial(statements.find_by_key, self._db))
 
     # Requesters
 
@@ -311,7 +310,7 @@ class Accounts:
 
         async def work(tx: Database) -> None:
             await statements.delete_links(tx, "first_admin")
-            await statements.insert_link(tx, self._secrets.digest("link", made), "first_admin", LINK_HOURS)
+            await statements.insert_link(tx, NewLink(self._secrets.digest("link", made), "first_admin", LINK_HOURS))
 
         await self._db.transaction(work)
         return made
