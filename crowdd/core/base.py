@@ -57,12 +57,11 @@ def make_pool(
     settings: Settings,
     *,
     size: int = 0,
-    statement_timeout: int | None = None,
     may_be_late: bool = False,
     further: Sequence[str] = (),
     budget: ConnectionBudget | None = None,
 ) -> Pool:
-    """A pool on the configured database, with size and time-out of ``[db]`` unless told.
+    """A pool on the configured database, with time-out and size of ``[db]``, unless another ``size`` is given.
 
     A connection counts as lost when PostgreSQL says nothing for a little longer than the time-out. It never does if
     there is none, or with ``may_be_late``: some of its transactions set another one.
@@ -74,7 +73,7 @@ def make_pool(
 
     Raises ConfigError when none is configured.
     """
-    seconds = settings.db.statement_timeout if statement_timeout is None else statement_timeout
+    seconds = settings.db.statement_timeout
     if not settings.db.dsn:
         raise ConfigError(NO_DATABASE, hint=WHAT_TO_DO)
     require_primary(settings.db.dsn)
@@ -97,14 +96,13 @@ def max_slow_reads(settings: Settings) -> int:
 
 def make_slow_pool(reactor: IReactor, settings: Settings, budget: ConnectionBudget) -> Pool:
     """A small pool for lists that may read much of a table (``SlowReads``), each on one processor."""
-    return make_pool(
-        reactor,
-        settings,
-        size=max_slow_reads(settings),
-        statement_timeout=settings.db.slow_read_timeout,
-        further=[ONE_PROCESSOR],
-        budget=budget,
-    )
+    slow = with_statement_timeout(settings, settings.db.slow_read_timeout)
+    return make_pool(reactor, slow, size=max_slow_reads(settings), further=[ONE_PROCESSOR], budget=budget)
+
+
+def with_statement_timeout(settings: Settings, seconds: int) -> Settings:
+    """The same settings with another time-out of statements."""
+    return attrs.evolve(settings, db=attrs.evolve(settings.db, statement_timeout=seconds))
 
 
 def make_replica(reactor: IReactor, settings: Settings, pool: Pool, file_seconds: int) -> Replica | None:

@@ -13,6 +13,7 @@ import attrs
 
 from crowdd.database.access import Database, Prepared, as_json, fetch_row_or_none, fetch_rows, one
 from crowdd.kernel.values import JsonObject
+from crowdd.sched.webhook_retries import ReceiverHealth, Verdict
 
 
 def _bytes(value: bytes | memoryview | None) -> bytes | None:
@@ -69,15 +70,6 @@ class LoggedAttempt(Attempt):
     """An attempt in the log."""
 
     at: datetime
-
-
-@attrs.frozen
-class ReceiverHealth:
-    """Failures in a row, whether the webhook is on, and whether an attempt overlaps the last one that failed."""
-
-    failures: int
-    active: bool
-    overlapping: bool
 
 
 @attrs.frozen
@@ -220,14 +212,18 @@ async def lock_health(db: Database, project_id: int, begun_seconds_ago: float) -
     )
 
 
-async def record_failed(
-    db: Database, delivery: DueDelivery, attempt: Attempt, given_up: bool, delay: float, failures: int, pause: float
-) -> None:
-    """Records an attempt that failed, and what follows: the next one in ``delay`` seconds, or none.
+async def record_failed(db: Database, delivery: DueDelivery, attempt: Attempt, verdict: Verdict, pause: float) -> None:
+    """Records an attempt that failed, and what follows of it.
 
-    ``failures`` in a row and ``pause`` (seconds without any delivery, once it is failing) are the receiver's.
+    ``pause`` are seconds without any delivery to this receiver, once it is failing.
     """
-    values = {"project": delivery.project_id, "delivery": delivery.id, "given_up": given_up, "delay": delay, **attempt}
+    values = {
+        "project": delivery.project_id,
+        "delivery": delivery.id,
+        "given_up": verdict.given_up,
+        "delay": verdict.delay,
+        **attempt,
+    }
     await db.execute(_ATTEMPT, values)
     await db.execute(
         "UPDATE delivery SET attempts = attempts + 1, state = CASE WHEN %(given_up)s THEN 'failed' ELSE 'waiting' END,"
@@ -238,7 +234,7 @@ async def record_failed(
     await db.execute(
         "UPDATE webhook SET failures = %(failures)s, failed_at = clock(), next_at = clock() + make_interval(secs => %(pause)s)"
         " WHERE project_id = %(project)s AND failures < %(failures)s",
-        {"project": delivery.project_id, "failures": failures, "pause": pause},
+        {"project": delivery.project_id, "failures": verdict.failures, "pause": pause},
     )
 
 

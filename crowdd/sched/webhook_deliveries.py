@@ -122,19 +122,9 @@ class Deliveries:
             health = await event_statements.lock_health(tx, project_id, seconds)
             if health is None:
                 return
-            verdict = webhook_retries.after_failure(
-                failure,
-                attempts=delivery.attempts + 1,
-                failures=health.failures,
-                overlapping=health.overlapping,
-                active=health.active,
-                first=first,
-                chance=chance,
-            )
+            verdict = webhook_retries.after_failure(failure, delivery.attempts + 1, health, first, chance)
             pause = webhook_retries.delay(verdict.failures, first, chance)
-            await event_statements.record_failed(
-                tx, delivery, attempt, verdict.given_up, verdict.delay, verdict.failures, pause
-            )
+            await event_statements.record_failed(tx, delivery, attempt, verdict, pause)
             if verdict.off:
                 await self._switch_off(tx, project_id, attempt["problem"])
 

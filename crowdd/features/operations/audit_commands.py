@@ -12,6 +12,7 @@ import click
 from crowdd.admin_cli.groups import gathered
 from crowdd.admin_cli.output import json_option, listing
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.log_statements import ActFilter
 from crowdd.core.records.statements import Keyset
 from crowdd.core.rows import AuditEntry, SecurityEntry
 from crowdd.core.security_log import KINDS
@@ -97,6 +98,6 @@ def _acts(config: Path | None, wanted: _Wanted) -> list[AuditEntry]:
     return with_domain(
         config,
         lambda house: house[SiteFeature].administration.acts(
-            SYSTEM, place=wanted.place, user=wanted.account, kind=kind, since=wanted.since
+            SYSTEM, wanted.place, ActFilter(wanted.account, kind, since=wanted.since)
         ),
     ).rows

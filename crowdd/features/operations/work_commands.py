@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Unpack
 
 import attrs
 import click
 from twisted.internet.task import deferLater
 
-from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.groups import Group, gathered
 from crowdd.admin_cli.output import console, details, json_option, listing, print_json, say, watching
 from crowdd.admin_cli.runtime import presence, reactor, with_domain
 from crowdd.core.feature import House
@@ -24,8 +23,9 @@ from crowdd.sched import statements as sched_statements
 from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler, Job, RunningTask
 from crowdd.sched.job_runner import OVERVIEW, JobRunner, RunResult, every_job, overview
-from crowdd.sched.queue import STATES, QueuedTask, QueueFilter
+from crowdd.sched.queue import STATES, QueuedTask
 from crowdd.sched.queue_worker import Worker, handlers
+from crowdd.sched.rows import QueueFilter
 
 _QUEUE_COLUMNS = (
     "id",
@@ -54,6 +54,15 @@ def queue() -> None:
     """
 
 
+@attrs.frozen
+class _Chosen:
+    state: str | None
+    name: str | None
+    project_id: int | None
+    before: int | None
+    limit: int
+
+
 @queue.command("list")
 @click.option("--state", type=click.Choice(STATES), help="Only background tasks in this state.")
 @click.option("--name", help="Only background tasks of this type.")
@@ -62,11 +71,11 @@ def queue() -> None:
 @click.option("--limit", default=50, show_default=True, help="Maximum number of background tasks.")
 @json_option
 @click.pass_obj
-def list_queue(config: Path | None, /, as_json: bool, **wanted: Unpack[QueueFilter]) -> None:
+@gathered("chosen", _Chosen)
+def list_queue(config: Path | None, chosen: _Chosen, as_json: bool) -> None:
     """List background tasks, newest first."""
-    rows = with_domain(
-        config, lambda house: house[Scheduling].queue.list_whole(SYSTEM, **wanted | {"everybodys": True})
-    )
+    wanted = QueueFilter(everybodys=True, **attrs.asdict(chosen))
+    rows = with_domain(config, lambda house: house[Scheduling].queue.list_whole(SYSTEM, wanted))
     listing(as_json, rows, _QUEUE_COLUMNS)
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import attrs
 
 from crowdd.core import log_statements, recent_proof
+from crowdd.core.log_statements import ActFilter
 from crowdd.core.quotas import NETWORK_FACTOR, Attempts, Limit, Quota
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
@@ -299,7 +300,7 @@ class Projects:
     ) -> KeysetPage[AuditEntry]:
         """A page of the audit log about the project, of all or of one person by name."""
         rights.require(who, row["roles"], OWNERS)
-        return await log_statements.list_acts(self._db, place, project=row["id"], user=user)
+        return await log_statements.list_acts(self._db, place, ActFilter(user, project=row["id"]))
 
     async def tell(
         self,
