@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
 from typing import TypedDict
 
 import attrs
@@ -308,7 +307,7 @@ class NewLink:
     purpose: str
     hours: int
     user_id: int | None = None
-    data: Mapping[str, object] = MappingProxyType({})
+    data: Mapping[str, object] = attrs.field(factory=dict)
     subject: bytes | None = None
     origin: bytes | None = None
 
