@@ -5,13 +5,13 @@ Events are in the order of their numbers. Webhooks and deliveries are as the pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TypedDict
 
 import attrs
 
-from crowdd.database.access import Database, Prepared, as_json, fetch_row_or_none, fetch_rows, one
+from crowdd.database.access import Database, Prepared, fetch_row_or_none, fetch_rows, one
 from crowdd.kernel.values import JsonObject
 from crowdd.sched.webhook_retries import ReceiverHealth, Verdict
 
@@ -272,14 +272,6 @@ async def prune_deliveries(db: Database, days: int, maximum: int, chunk: int = 2
         " SELECT project_id, id FROM delivery d WHERE d.project_id = w.project_id AND d.finished IS NOT NULL"
         " ORDER BY id DESC OFFSET %(maximum)s LIMIT %(chunk)s) d LIMIT %(chunk)s)",
         {"maximum": maximum, "chunk": chunk},
-    )
-
-
-async def add_event(db: Database, project_id: int, kind: str, data: Mapping[str, object]) -> None:
-    """An event of the transaction that is under way; the sequencer numbers it after the commit."""
-    await db.execute(
-        "INSERT INTO event (project_id, kind, at, data) VALUES (%(project)s, %(kind)s, clock(), %(data)s)",
-        {"project": project_id, "kind": kind, "data": as_json(data)},
     )
 
 
