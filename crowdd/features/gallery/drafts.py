@@ -77,7 +77,7 @@ class Drafts:
                 return None
             if state == "whole":
                 return str(row["short_name"])
-        done = await load(self._loading, copy, who=who, publish=False, samples=True)
+        done = await load(self._loading, attrs.evolve(copy, samples=True), who=who, publish=False)
         return done.short_name
 
     async def own_example(self, who: Requester, name: str = "") -> str:

@@ -67,15 +67,13 @@ async def load(
     who: Requester = SYSTEM,
     publish: bool | None = None,
     progress: Callable[[int], object] = lambda done: None,
-    samples: bool = False,
 ) -> Loaded:
     """Makes the project of a folder, or brings the one of that short name up to date, and adds the tasks it lacks.
 
     Tasks are the same when their ``info`` is; those that are no longer in the folder stay. A new project belongs to
     ``owner`` (name or e-mail), else to the requester (``who``), at the command line to the first administrator,
     else to an account for examples. ``publish`` None does what the folder says, the first time. ``progress`` is told
-    the tasks done so far. ``samples`` marks the tasks as samples, which are to be removed before the project is
-    published.
+    the tasks done so far.
 
     Raises NotFoundError, ConflictError, InvalidValueError, ForbiddenError; tasks added until then stay.
     """
@@ -88,7 +86,7 @@ async def load(
     files = FolderUploads(loading, folder, row["id"], who)
     await _restore_versions(loading, folder, row, files)
     await _update(loading, folder, row, files, who)
-    importing = Import(loading.base.db, row["id"], who, loading.base.quota, samples=samples)
+    importing = Import(loading.base.db, row["id"], who, loading.base.quota, samples=folder.samples)
     added = await _add_tasks(loading, folder, importing, files, progress)
     published = await _publish(loading, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)

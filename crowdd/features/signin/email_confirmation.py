@@ -13,7 +13,7 @@ from crowdd.core.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts import validation
-from crowdd.features.accounts.accounts import Accounts
+from crowdd.features.accounts.accounts import Accounts, SignUp
 from crowdd.features.accounts.email_links import EmailLinks, Link, greeted, mail_limits
 from crowdd.features.accounts.invitations import Invitations
 from crowdd.features.accounts.passwords import Passwords
@@ -149,9 +149,8 @@ class EmailConfirmation:
             form = Registration(data["name"], data["fullname"], data["email_addr"], "", "")
             as_said = attrs.evolve(who, locale=data["locale"])
             invitation = bytes.fromhex(data.get("invitation", "")) or None
-            user_id = await self._accounts.add(
-                tx, form, data["passwd_hash"], as_said, proved=True, invitation=invitation
-            )
+            sign_up = SignUp(form, data["passwd_hash"], proved=True, invitation=invitation)
+            user_id = await self._accounts.add(tx, sign_up, as_said)
             if identity is not None:
                 await self._social_login.connect_in(tx, user_id, identity)
             return user_id
