@@ -34,6 +34,7 @@ from bench.support.cpu import Cpu, Spent
 from bench.support.figures import table
 from bench.support.filled import Filling, fill
 from bench.support.pairs import Identity, Rush
+from bench.support.slices import wait_until_warm
 from bench.support.testbed import Postgres, Project, Sql
 from crowdd.core import secrets
 from crowdd.http.auth.cookies import VOLUNTEER
@@ -190,6 +191,7 @@ class Loop:
         project = testbed.project(self._server, tasks=1, n_answers=1)
         fill(self._sql, project.id, filling)
         self._database.checkpoint()
+        wait_until_warm(self._server.process.pid)
         crowds, bares = {number: self._crowd(project, number) for number in SHARES}, []
         crowds[CONNECTIONS].rush.run(2)
         for _ in range(rounds):
