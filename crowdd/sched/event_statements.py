@@ -185,12 +185,18 @@ async def list_candidates(db: Database) -> list[int]:
     return [row["project_id"] for row in await db.fetch(_CANDIDATES)]
 
 
-async def feed_deliveries(db: Database, projects: Collection[int], maximum: int) -> None:
-    """Makes deliveries of the next events of projects; of those that have no webhook nothing."""
-    await db.fetch(
-        "SELECT feed_deliveries(id, %(maximum)s, clock()) FROM unnest(%(projects)s::bigint[]) u(id)",
-        {"projects": list(projects), "maximum": maximum},
-    )
+_FEED = Prepared(
+    "SELECT u.id FROM unnest(%(projects)s) u(id) WHERE CASE WHEN feed_deliveries(u.id, %(maximum)s, clock()) > 0 THEN true"
+    " ELSE EXISTS (SELECT FROM delivery WHERE project_id = u.id AND state = 'waiting') END",
+    projects="bigint[]",
+    maximum="int",
+)
+
+
+async def feed_deliveries(db: Database, projects: Collection[int], maximum: int) -> set[int]:
+    """Makes deliveries of the next events of projects that have a webhook; those of them that have any that wait."""
+    rows = await db.fetch(_FEED, {"projects": list(projects), "maximum": maximum})
+    return {row["id"] for row in rows}
 
 
 async def list_due(db: Database, project_id: int, room: int, busy: Sequence[int]) -> list[DueDelivery]:
@@ -287,11 +293,12 @@ async def add_event(db: Database, project_id: int, kind: str, data: Mapping[str,
     )
 
 
-async def list_unnumbered(db: Database, maximum: int = 1000) -> list[int]:
-    """Projects with events that have no number yet."""
-    rows = await db.fetch(
-        "SELECT DISTINCT project_id FROM event WHERE seq IS NULL LIMIT %(maximum)s", {"maximum": maximum}
-    )
+_UNNUMBERED = Prepared("SELECT DISTINCT project_id FROM event WHERE seq IS NULL LIMIT 1000")
+
+
+async def list_unnumbered(db: Database) -> list[int]:
+    """Projects with events that have no number yet, a thousand of them."""
+    rows = await db.fetch(_UNNUMBERED)
     return [row["project_id"] for row in rows]
 
 
