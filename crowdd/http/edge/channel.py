@@ -212,8 +212,9 @@ class Channel(HTTPChannel):
             self.requests[-1].turn_away(error)
 
     def _head_error(self, target: bytes, version: bytes, headers: Headers) -> CrowddError | None:
-        hosts, codings = values_of(headers, b"Host"), values_of(headers, b"Transfer-Encoding")
-        wrong = head_error(version, hosts, codings)
+        raw = headers._rawHeaders
+        hosts = raw.get(b"Host", ())
+        wrong = head_error(version, hosts, raw.get(b"Transfer-Encoding", ()))
         if wrong:
             return InvalidRequestError(wrong)
         here = getattr(self.getHost(), "host", "") or "localhost"

@@ -231,9 +231,10 @@ class Hosts:
         """
         if self.names is None or target.partition(b"?")[0] in PROBES:
             return True
-        absolute = _ABSOLUTE.match(target)
-        named = [each for each in (host, absolute and absolute[1]) if each is not None]
-        return all(self._known(host_of(each), here) for each in named)
+        absolute = None if target.startswith(b"/") else _ABSOLUTE.match(target)
+        if absolute is not None and not self._known(host_of(absolute[1]), here):
+            return False
+        return host is None or self._known(host_of(host), here)
 
     def _known(self, name: str | None, here: str) -> bool:
         if name is None or self.names is None:

@@ -289,6 +289,8 @@ class Site(TwistedSite):
         self.networks: Counter[str] = Counter()  # connections of each
         self._waiting: list[tuple[Callable[[], bool], Deferred[None]]] = []
         self._clock = reactor
+        self.seconds: Callable[[], float] = reactor.seconds
+        """Seconds that pass, for durations."""
         self._look: IDelayedCall | None = None
         self._trimmer = Trimmer(reactor)
         self._greeted, self._greeting = -1, encode({})
@@ -316,10 +318,6 @@ class Site(TwistedSite):
             self._greeted = second
             self._greeting = encode({**self._always, "Date": datetimeToString(second).decode()})
         return self._greeting
-
-    def seconds(self) -> float:
-        """Seconds that pass, for durations."""
-        return float(self._clock.seconds())
 
     def startFactory(self) -> None:
         super().startFactory()
