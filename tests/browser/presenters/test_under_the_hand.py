@@ -320,6 +320,24 @@ def test_a_selected_mark_has_handles_only_while_nothing_is_drawn(mouse: Hand) ->
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize("kind", ["point", "box"])
+def test_a_press_on_a_mark_of_a_picture_that_zooms_chooses_it(hand: Hand, kind: str) -> None:
+    document = only(kind, "zoom_picture", "/photo.jpg", labels=LABELS)
+    frame = hand.begin(document, f"one_{kind}")
+    photo = hand.photo()
+    if kind == "box":
+        hand.drag(photo, (100, 100), (250, 200))
+    else:
+        hand.press(*photo.at(175, 150))
+    hand.stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    hand.press_on(button(hand.field, "Draw"))
+    hand.press(*hand.photo().at(175, 150))
+    hand.stage.until(lambda: frame.locator(".mark-item.selected").count() == 1)
+    hand.press_on(hand.field.locator(".choice", has_text="Boat"))
+    assert [mark["label"] for mark in hand.answer(document)[f"one_{kind}"]] == ["boat"]
+
+
+@pytest.mark.proof
 def test_places_and_areas_beside_the_antimeridian_are_where_they_are_or_refused(mouse: Hand) -> None:
     place = {"name": "where", "type": "map_place", "text": "Where?", "on": "ground"}
     area = {"name": "around", "type": "map_area", "text": "All of it?", "on": "ground"}
