@@ -112,6 +112,7 @@ export class Form {
 
   /** Answers wait until what they are about was seen, or the volunteer chose to answer without it. */
   seen() {
+    this.groups.get(this.at)?.seen();
     this.body.inert = this.stage.waiting().length > 0;
     this.keysChanged();
   }
