@@ -213,7 +213,7 @@ function showState({ status, n_completed_tasks: done, n_tasks: total, overall_pr
     $("total").textContent = number.format(total);
   }
   if (status === "paused") return close("paused");
-  if ($("closed").hidden || refused === "gone") return;
+  if ($("closed").hidden || ["gone", "barred"].includes(refused)) return;
   $("closed").hidden = true; // it goes on
   hideOthers();
   if (refused) tell("presenter:restart");

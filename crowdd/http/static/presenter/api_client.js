@@ -5,7 +5,7 @@ import { MAX } from "./limits.js";
 
 const AGAIN = 3000; // milliseconds until an answer that did not get through is sent again
 const FRESH = 20000; // milliseconds in which a presenter must ask for the task that was asked for ahead
-export const CLOSED = ["paused", "project_password", "members_only"];
+export const CLOSED = ["paused", "project_password", "members_only", "barred"];
 
 /** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them. */
 export class ApiClient {
