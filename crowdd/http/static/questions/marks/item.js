@@ -19,7 +19,7 @@ export class Item {
     const acts = this.acts();
     this.tools = element("p", { className: "row", hidden: !acts.length }, ...acts);
     this.keys = element("p", { className: "mark-keys small soft", id: this.keysId }, field.word(field.kind.resized ? "mark_keys_size" : "mark_keys"));
-    this.exact = element("details", { className: "exact small" }, element("summary", {}, field.word("exact_position")), this.keys, this.numbers);
+    this.exact = element("details", { className: "exact small" }, element("summary", {}, field.word("exact_position")), this.numbers);
     this.body = element("div", { className: "mark-body", hidden: true });
     if (question.each?.length) {
       this.group = context.group(question.each, () => {
@@ -29,7 +29,7 @@ export class Item {
       this.group.set(answers ?? {});
       this.body.append(this.group.element);
     }
-    this.body.append(this.tools, this.exact);
+    this.body.append(this.keys, this.tools, this.exact);
     this.element = element("li", { className: "mark-item" }, element("div", { className: "mark-head" }, this.button, this.deleteButton), this.body);
     this.listen();
   }
@@ -74,6 +74,7 @@ export class Item {
     this.deleteButton.setAttribute("aria-label", field.word("delete_mark", { name: field.full(this) }));
     this.element.classList.toggle("chosen", chosen);
     this.body.hidden = !chosen;
+    this.keys.classList.toggle("hint", field.hinted === this);
     if (chosen && field.drawer) this.showNumbers();
   }
 
