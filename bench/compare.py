@@ -1,11 +1,12 @@
-"""What a pair of newtask and answer costs in this tree and in another one.
+"""What a pair of newtask and answer costs in this tree and in others.
 
-    python -m bench.compare --other ../before [--slices 40] [--seconds 1.2] [--pace 300] [--max 1.15]
+    python -m bench.compare --other ../before [../earlier …] [--slices 40] [--seconds 1.2] [--pace 300] [--max 1.15]
 
 Each tree has a live server with its PostgreSQL (support/slices.py), the same project and the same volunteers. Short
-slices alternate between the two servers, so that both meet the same machine; figures are CPU per pair, not time, and
-the median of the ratios of neighbouring slices. Gate: crowdd and PostgreSQL together at most ``--max`` times the other
-tree. That needs its virtual environment:
+slices alternate between the servers, so that all meet the same machine; figures are CPU per pair, not time, and
+the median of the ratios of neighbouring slices. Gate: crowdd and PostgreSQL together at most ``--max`` times each other
+tree. With several of them, pairs for each request of the floor (``bench.hot``) of all trees are shown, too. They need
+their virtual environments:
 
     git worktree add ../before COMMIT && make -C ../before .venv/installed-embedded,test
 """
@@ -23,6 +24,10 @@ from pathlib import Path
 import attrs
 
 from bench import ROOT
+from bench.hot import CONNECTIONS
+from bench.reads.floor_process import FLOOR, floor_of
+from bench.reads.readers import Readers
+from bench.support import testbed
 from bench.support.figures import table
 
 CHILD = ROOT / "bench/support/slices.py"
@@ -72,6 +77,30 @@ class Tree:
         self._child.communicate()
 
 
+class FloorTree(Tree):
+    """The floor in place of a tree: a request of it is a pair."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def slice(self, seconds: float, pace: float) -> Slice:
+        return Slice(self._readers.run(FLOOR, seconds).rate, 0.0, 0.0)
+
+
+@contextlib.contextmanager
+def floor_slices() -> Iterator[FloorTree]:
+    """A floor with as many readers as there are volunteers."""
+    with (
+        testbed.folder() as place,
+        testbed.postgres(place) as database,
+        testbed.crowdd(database.dsn, place),
+        floor_of(database, place) as (port, _),
+    ):
+        readers = Readers(port, CONNECTIONS)
+        yield FloorTree(readers)
+        readers.close()
+
+
 @contextlib.contextmanager
 def trees(places: list[Path], size: tuple[int, int]) -> Iterator[list[Tree]]:
     """The trees, started side by side."""
@@ -85,16 +114,14 @@ def trees(places: list[Path], size: tuple[int, int]) -> Iterator[list[Tree]]:
             tree.close()
 
 
-def alternate(here: Tree, other: Tree, slices: int, seconds: float, pace: float) -> list[tuple[Slice, Slice]]:
-    """Slices of both trees, side by side; each begins every other time."""
-    pairs = []
+def alternate(trees: list[Tree], slices: int, seconds: float, pace: float) -> list[list[Slice]]:
+    """Slices of all trees, side by side, in the order of the trees; every other time the last one begins."""
+    rounds = []
     for number in range(slices):
-        if number % 2:
-            mine, theirs = here.slice(seconds, pace), other.slice(seconds, pace)
-        else:
-            theirs, mine = other.slice(seconds, pace), here.slice(seconds, pace)
-        pairs.append((mine, theirs))
-    return pairs
+        turns = trees if number % 2 else trees[::-1]
+        made = [tree.slice(seconds, pace) for tree in turns]
+        rounds.append(made if number % 2 else made[::-1])
+    return rounds
 
 
 def lines(pairs: list[tuple[Slice, Slice]]) -> Iterator[tuple[str, str]]:
@@ -106,6 +133,13 @@ def lines(pairs: list[tuple[Slice, Slice]]) -> Iterator[tuple[str, str]]:
         yield f"  {name}", f"{values}   ratio {middle:.3f} ({low:.3f} to {high:.3f})"
 
 
+def shares(places: list[Path], rounds: list[list[Slice]]) -> Iterator[tuple[str, str]]:
+    """Pairs of each tree for each request of the floor, whose slice is the last of a round."""
+    for at, place in enumerate(places):
+        low, middle, high = statistics.quantiles([each[at].rate / each[-1].rate for each in rounds], n=4)
+        yield f"  {place.name}", f"{middle:.3f} ({low:.3f} to {high:.3f})"
+
+
 def ratio(pairs: list[tuple[Slice, Slice]]) -> float:
     """The median ratio of the CPU per pair."""
     return statistics.median(mine.server / theirs.server for mine, theirs in pairs)
@@ -114,7 +148,7 @@ def ratio(pairs: list[tuple[Slice, Slice]]) -> float:
 def main() -> int:
     """Runs it and prints a table; 1 when the gate is broken."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--other", type=Path, required=True, help="a tree with its virtual environment")
+    parser.add_argument("--other", type=Path, nargs="+", required=True, help="trees with their virtual environments")
     parser.add_argument("--size", nargs=2, type=int, default=(1000, 10_000), metavar=("TASKS", "RUNS"))
     parser.add_argument("--slices", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=1.2)
@@ -125,13 +159,19 @@ def main() -> int:
     options = parser.parse_args()
     shown: list[tuple[str, object]] = []
     wrong: list[str] = []
-    with trees([ROOT, options.other.resolve()], tuple(options.size)) as (here, other):
+    others = [other.resolve() for other in options.other]
+    with trees([ROOT, *others], tuple(options.size)) as made, contextlib.ExitStack() as stack:
+        floor = stack.enter_context(floor_slices()) if len(others) > 1 else None
         for name, pace in (("as many as possible", 0.0), (f"{options.pace:g} pairs a second", options.pace)):
-            pairs = alternate(here, other, options.slices, options.seconds, pace)
-            shown += [(name, "    here    other"), *lines(pairs)]
-            if ratio(pairs) > options.max:
-                wrong.append(f"{name}: {ratio(pairs):.3f} times the CPU per pair")
-    print(table(f"{ROOT} beside {options.other}: CPU milliseconds per pair", shown, wrong))
+            rounds = alternate([*made, floor] if floor and not pace else made, options.slices, options.seconds, pace)
+            if floor and not pace:
+                shown += [("of the floor", ""), *shares([ROOT, *others], rounds)]
+            for at, other in enumerate(others, 1):
+                pairs = [(each[0], each[at]) for each in rounds]
+                shown += [(f"{name}, {other.name}", "    here    other"), *lines(pairs)]
+                if ratio(pairs) > options.max:
+                    wrong.append(f"{name}: {ratio(pairs):.3f} times the CPU per pair of {other.name}")
+    print(table(f"{ROOT} beside others: CPU milliseconds per pair", shown, wrong))
     return 1 if wrong else 0
 
 

@@ -25,7 +25,7 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.core.base import make_pool, make_replica, make_slow_pool
+from crowdd.core.base import make_pool, make_replica, make_slow_pool, with_statement_timeout
 from crowdd.database import schema
 from crowdd.database.access import Reading
 from crowdd.database.connection import in_background
@@ -82,9 +82,8 @@ class Pools:
         requests = make_pool(reactor, settings, budget=budget)
         background = make_pool(
             reactor,
-            settings,
+            with_statement_timeout(settings, seconds),
             size=settings.queue.workers + JOBS_AT_ONCE,
-            statement_timeout=seconds,
             may_be_late=True,
             budget=budget,
         )

@@ -120,7 +120,7 @@ def _with_settings(page: str) -> str:
     named = {part.partition("]")[0].removeprefix("## ["): part for part in parts}
     if set(named) != set(config.SECTIONS):
         raise ValueError(f"{SETTINGS.name} needs a heading for: {', '.join({*named} ^ {*config.SECTIONS})}")
-    header = ("Setting", "Environment", "Default", "Meaning")
+    header = ("Setting", "Default", "Meaning")
     return intro + "".join(with_table(named[section], header, _settings(section)) for section in config.SECTIONS)
 
 
@@ -157,12 +157,7 @@ def _settings(section: str) -> Iterable[tuple[str, ...]]:
     for of, option, meaning, default in config.options():
         if of == section:
             text = written(default)
-            yield (
-                f"`{option}`",
-                f"`CROWDD_{section.upper()}_{option.upper()}`",
-                f"`{text}`" if text else "empty",
-                meaning,
-            )
+            yield f"`{option}`", f"`{text}`" if text else "empty", meaning
 
 
 def _errors() -> Iterable[tuple[str, ...]]:

@@ -164,6 +164,16 @@ PACKAGES = (
         },
         why="draws sounds (`questions/media/line.js`) and marks segments (`questions/marks/time.js`)",
     ),
+    Package(
+        name="world-atlas",
+        version="2.0.2",
+        integrity="sha512-IXfV0qwlKXpckz1FhwXVwKRjiIhOnWttOskm5CtxMsjgE/MXAYRHWJqgXOpM8IkcPBoXnyTU5lFHcYa5ChG0LQ==",
+        licence="ISC",
+        licence_file="LICENSE",
+        files={"countries-50m.json": "countries-50m.json", "countries-110m.json": "countries-110m.json"},
+        why="land and borders (Natural Earth, public domain) of maps (`questions/media/base_map.js`, "
+        "`features/results/base_map.py`)",
+    ),
 )
 
 HEAD = """\

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,31 @@ def main() -> None:
         people = [apart(each, pairs.Identity, volunteers.address) for each in hot.people(server, project, sql)]
         rush = pairs.Rush(server.port, project.id, people)
         rush.run(2)
+        wait_until_warm(server.process.pid)
         print("ready", flush=True)
         for line in sys.stdin:
             seconds, pace = map(float, line.split())
             outcome = hot.over_http(rush, meter, seconds, pace)
             print(outcome.rate, outcome.crowdd, outcome.postgres, flush=True)
         rush.close()
+
+
+def wait_until_warm(pid: int) -> None:
+    """Returns when no thread of a server but its first works: after a first start one compiles templates for a while.
+
+    What that costs grows with the number of templates and has nothing to do with pairs.
+    """
+    own, places = str(pid), Path(f"/proc/{pid}/task")
+    while True:
+        before = {place.name: _ran(place) for place in places.iterdir() if place.name != own}
+        time.sleep(0.5)
+        if all(_ran(places / name) - ran < 0.002 for name, ran in before.items() if (places / name).exists()):
+            return
+
+
+def _ran(thread: Path) -> float:
+    """Seconds of CPU that a thread has had."""
+    return int((thread / "schedstat").read_text().split()[0]) / 1e9
 
 
 def used_by_hot(*names: str) -> Any:

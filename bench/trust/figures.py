@@ -125,7 +125,7 @@ ASSAULTS = (
     Assault("30 % sleepers", Attack(0.3, sleepers=True), 0.02),
 )
 """The bounds are means over eight crowds of the simulation in which the rule was chosen; newcomers got more gold tasks
-there (bench/RESULTS.md). 24 crowds say more of some (docs/projects/trust.md)."""
+there, and 24 crowds say more of some (bench/RESULTS.md)."""
 
 
 @attrs.frozen

@@ -20,6 +20,7 @@ from crowdd.core.change_notifier import ChangeNotifier
 from crowdd.core.mail.backend import Post, post
 from crowdd.core.mail.mail import Mail
 from crowdd.core.mail.message import MailRenderer, Sender
+from crowdd.core.mail.returned import sealed_by
 from crowdd.core.outbound.client import Outgoing
 from crowdd.core.quotas import Attempts, Quota
 from crowdd.core.records.history import History
@@ -57,12 +58,11 @@ def make_pool(
     settings: Settings,
     *,
     size: int = 0,
-    statement_timeout: int | None = None,
     may_be_late: bool = False,
     further: Sequence[str] = (),
     budget: ConnectionBudget | None = None,
 ) -> Pool:
-    """A pool on the configured database, with size and time-out of ``[db]`` unless told.
+    """A pool on the configured database, with time-out and size of ``[db]``, unless another ``size`` is given.
 
     A connection counts as lost when PostgreSQL says nothing for a little longer than the time-out. It never does if
     there is none, or with ``may_be_late``: some of its transactions set another one.
@@ -74,7 +74,7 @@ def make_pool(
 
     Raises ConfigError when none is configured.
     """
-    seconds = settings.db.statement_timeout if statement_timeout is None else statement_timeout
+    seconds = settings.db.statement_timeout
     if not settings.db.dsn:
         raise ConfigError(NO_DATABASE, hint=WHAT_TO_DO)
     require_primary(settings.db.dsn)
@@ -97,14 +97,13 @@ def max_slow_reads(settings: Settings) -> int:
 
 def make_slow_pool(reactor: IReactor, settings: Settings, budget: ConnectionBudget) -> Pool:
     """A small pool for lists that may read much of a table (``SlowReads``), each on one processor."""
-    return make_pool(
-        reactor,
-        settings,
-        size=max_slow_reads(settings),
-        statement_timeout=settings.db.slow_read_timeout,
-        further=[ONE_PROCESSOR],
-        budget=budget,
-    )
+    slow = with_statement_timeout(settings, settings.db.slow_read_timeout)
+    return make_pool(reactor, slow, size=max_slow_reads(settings), further=[ONE_PROCESSOR], budget=budget)
+
+
+def with_statement_timeout(settings: Settings, seconds: int) -> Settings:
+    """The same settings with another time-out of statements."""
+    return attrs.evolve(settings, db=attrs.evolve(settings.db, statement_timeout=seconds))
 
 
 def make_replica(reactor: IReactor, settings: Settings, pool: Pool, file_seconds: int) -> Replica | None:
@@ -236,7 +235,7 @@ class Base:
         site = Site(db, shared.site_state, settings, prose)
         quota, exposure = Quota(settings.quota, site), Exposure(db, new_batcher)
         letters = MailRenderer(shared.languages, site.name, settings.base_url)
-        sender = Sender(site.name, settings.mail.sender, host_of(settings))
+        sender = Sender(site.name, settings.mail.sender, host_of(settings), sealed_by(secrets.key("ids of e-mails")))
         behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()}
         records = Records(
             db,

@@ -7,6 +7,8 @@ from datetime import datetime
 from itertools import product
 from typing import Any
 
+import attrs
+
 from crowdd.core.records import statements as record_statements
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.core.rows import AuditEntry, SecurityEntry
@@ -85,38 +87,39 @@ def shorten_value(value: object) -> Any:
     return value if len(str(value)) <= _SHOWN else f"{str(value)[:_SHOWN]}…"
 
 
-async def list_acts(
-    db: Database,
-    place: Keyset,
-    *,
-    user: str | None = None,
-    kind: str | None = None,
-    project: int | None = None,
-    since: datetime | None = None,
-    origins: bool = False,
-) -> KeysetPage[AuditEntry]:
-    """A page of acts in the order of time; ``user`` is a name, ``kind`` what was acted upon, ``project`` in which.
+@attrs.frozen
+class ActFilter:
+    """Which acts: ``user`` is a name, ``kind`` what was acted upon, ``project`` in which. None means any."""
+
+    user: str | None = None
+    kind: str | None = None
+    project: int | None = None
+    since: datetime | None = None
+
+
+_FILTERS = {
+    "user": "user_name = %(user)s",
+    "kind": "kind = %(kind)s",
+    "project": "project_id = %(project)s",
+    "since": "at >= %(since)s",
+}
+
+
+async def list_acts(db: Database, place: Keyset, wanted: ActFilter, *, origins: bool = False) -> KeysetPage[AuditEntry]:
+    """A page of acts in the order of time.
 
     ``origins``: with the network and the request that each came from, for administrators.
     """
     more = ", network, request_id" if origins else ""
-    where = [
-        words
-        for words, value in (
-            ("user_name = %(user)s", user),
-            ("kind = %(kind)s", kind),
-            ("project_id = %(project)s", project),
-            ("at >= %(since)s", since),
-        )
-        if value is not None
-    ]
+    values = attrs.asdict(wanted)
+    where = [words for name, words in _FILTERS.items() if values[name] is not None]
     chosen = " AND ".join([*where, place.beside("audit", "id", _KEYS)])
     rows = await fetch_rows(
         db,
         AuditEntry,
         "SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after"
         f"{more} FROM audit WHERE {chosen} {place.limited(_KEYS)}",
-        {**place.values(), "user": user, "kind": kind, "project": project, "since": since},
+        {**place.values(), **values},
     )
     return place.part(rows)
 

@@ -119,7 +119,7 @@ class Incoming:
         with BytesIO(content.getvalue()) if isinstance(content, BytesIO) else _another(content) as file:
             yield file, length
 
-    @property
+    @cached_property
     def body_length(self) -> int:
         """Bytes of the body. Raises DisconnectedError as ``raw_body`` does."""
         content = self._content

@@ -237,7 +237,10 @@ class Kind:
         ``reduced``, which are null, or what the row has as ``<name>_masked``.
         """
         seen: Values = {
-            name: outward(row[name]) if readable else row.get(f"{name}_masked")
+            # as outward() does, whose calls are a third of what this takes
+            name: (iso(value) if isinstance(value := row[name], datetime) else value)
+            if readable
+            else row.get(f"{name}_masked")
             for name, readable in _shown(self, roles)
         }
         if "info" in seen and self.public_info is not None and not roles & WHOLE_INFO:

@@ -4,7 +4,7 @@ from functools import partial
 
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.kind import Field, Kind, Rights, Write
-from crowdd.kinds.questions import MAX_BYTES, QUESTIONS
+from crowdd.kinds.questions.format import MAX_BYTES, QUESTIONS
 from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, REVIEWERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Name, Number, ShortName, Text, Timestamp
 

@@ -31,7 +31,8 @@ TASK = Kind(
         Field(
             "closed",
             Text(),
-            "Why it needs no more answers: complete, retired (enough is known), cancelled, gold; null while it does.",
+            "Why it needs no more answers: complete, retired (enough is known), cancelled, skipped, gold; null"
+            " while it does.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

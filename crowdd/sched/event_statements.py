@@ -5,14 +5,15 @@ Events are in the order of their numbers. Webhooks and deliveries are as the pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TypedDict
 
 import attrs
 
-from crowdd.database.access import Database, Prepared, as_json, fetch_row_or_none, fetch_rows, one
+from crowdd.database.access import Database, Prepared, fetch_row_or_none, fetch_rows, one
 from crowdd.kernel.values import JsonObject
+from crowdd.sched.webhook_retries import ReceiverHealth, Verdict
 
 
 def _bytes(value: bytes | memoryview | None) -> bytes | None:
@@ -69,15 +70,6 @@ class LoggedAttempt(Attempt):
     """An attempt in the log."""
 
     at: datetime
-
-
-@attrs.frozen
-class ReceiverHealth:
-    """Failures in a row, whether the webhook is on, and whether an attempt overlaps the last one that failed."""
-
-    failures: int
-    active: bool
-    overlapping: bool
 
 
 @attrs.frozen
@@ -185,12 +177,18 @@ async def list_candidates(db: Database) -> list[int]:
     return [row["project_id"] for row in await db.fetch(_CANDIDATES)]
 
 
-async def feed_deliveries(db: Database, projects: Collection[int], maximum: int) -> None:
-    """Makes deliveries of the next events of projects; of those that have no webhook nothing."""
-    await db.fetch(
-        "SELECT feed_deliveries(id, %(maximum)s, clock()) FROM unnest(%(projects)s::bigint[]) u(id)",
-        {"projects": list(projects), "maximum": maximum},
-    )
+_FEED = Prepared(
+    "SELECT u.id FROM unnest(%(projects)s) u(id) WHERE CASE WHEN feed_deliveries(u.id, %(maximum)s, clock()) > 0 THEN true"
+    " ELSE EXISTS (SELECT FROM delivery WHERE project_id = u.id AND state = 'waiting') END",
+    projects="bigint[]",
+    maximum="int",
+)
+
+
+async def feed_deliveries(db: Database, projects: Collection[int], maximum: int) -> set[int]:
+    """Makes deliveries of the next events of projects that have a webhook; those of them that have any that wait."""
+    rows = await db.fetch(_FEED, {"projects": list(projects), "maximum": maximum})
+    return {row["id"] for row in rows}
 
 
 async def list_due(db: Database, project_id: int, room: int, busy: Sequence[int]) -> list[DueDelivery]:
@@ -220,14 +218,18 @@ async def lock_health(db: Database, project_id: int, begun_seconds_ago: float) -
     )
 
 
-async def record_failed(
-    db: Database, delivery: DueDelivery, attempt: Attempt, given_up: bool, delay: float, failures: int, pause: float
-) -> None:
-    """Records an attempt that failed, and what follows: the next one in ``delay`` seconds, or none.
+async def record_failed(db: Database, delivery: DueDelivery, attempt: Attempt, verdict: Verdict, pause: float) -> None:
+    """Records an attempt that failed, and what follows of it.
 
-    ``failures`` in a row and ``pause`` (seconds without any delivery, once it is failing) are the receiver's.
+    ``pause`` are seconds without any delivery to this receiver, once it is failing.
     """
-    values = {"project": delivery.project_id, "delivery": delivery.id, "given_up": given_up, "delay": delay, **attempt}
+    values = {
+        "project": delivery.project_id,
+        "delivery": delivery.id,
+        "given_up": verdict.given_up,
+        "delay": verdict.delay,
+        **attempt,
+    }
     await db.execute(_ATTEMPT, values)
     await db.execute(
         "UPDATE delivery SET attempts = attempts + 1, state = CASE WHEN %(given_up)s THEN 'failed' ELSE 'waiting' END,"
@@ -238,7 +240,7 @@ async def record_failed(
     await db.execute(
         "UPDATE webhook SET failures = %(failures)s, failed_at = clock(), next_at = clock() + make_interval(secs => %(pause)s)"
         " WHERE project_id = %(project)s AND failures < %(failures)s",
-        {"project": delivery.project_id, "failures": failures, "pause": pause},
+        {"project": delivery.project_id, "failures": verdict.failures, "pause": pause},
     )
 
 
@@ -279,19 +281,12 @@ async def prune_deliveries(db: Database, days: int, maximum: int, chunk: int = 2
     )
 
 
-async def add_event(db: Database, project_id: int, kind: str, data: Mapping[str, object]) -> None:
-    """An event of the transaction that is under way; the sequencer numbers it after the commit."""
-    await db.execute(
-        "INSERT INTO event (project_id, kind, at, data) VALUES (%(project)s, %(kind)s, clock(), %(data)s)",
-        {"project": project_id, "kind": kind, "data": as_json(data)},
-    )
+_UNNUMBERED = Prepared("SELECT DISTINCT project_id FROM event WHERE seq IS NULL LIMIT 1000")
 
 
-async def list_unnumbered(db: Database, maximum: int = 1000) -> list[int]:
-    """Projects with events that have no number yet."""
-    rows = await db.fetch(
-        "SELECT DISTINCT project_id FROM event WHERE seq IS NULL LIMIT %(maximum)s", {"maximum": maximum}
-    )
+async def list_unnumbered(db: Database) -> list[int]:
+    """Projects with events that have no number yet, a thousand of them."""
+    rows = await db.fetch(_UNNUMBERED)
     return [row["project_id"] for row in rows]
 
 

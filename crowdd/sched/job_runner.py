@@ -24,6 +24,7 @@ from crowdd.sched import statements
 from crowdd.sched.job import DAY, MINUTE, Job, LogOnce, RunningJob, wait_after
 from crowdd.sched.queue import words_for
 from crowdd.sched.registry import declared
+from crowdd.sched.rows import EndedJob
 
 log = Logger()
 
@@ -161,10 +162,8 @@ class JobRunner(Service):
         outcome, words = await self._run(job)
         failed = outcome == "failed"
         wait = wait_after(job.period, (begun.failures or 0) + 1 if failed else 0)
-        logged = job.is_logged(failed)
-        seconds = await statements.end_job(
-            self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged
-        )
+        ended = EndedJob(outcome, words, wait, job.is_logged(failed))
+        seconds = await statements.end_job(self._session, job.name, begun, ended)
         if seconds is None:
             log.warn("periodic job lost its lock while running: job={job}", job=job.name)
         return RunResult(outcome, wait, words, seconds)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Any, Protocol
 
 import attrs
 
@@ -29,6 +29,7 @@ from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.roles import ADMINS, Role
 from crowdd.sched import statements
+from crowdd.sched.rows import QueueFilter
 
 MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
 """Items that may wait or run at a time: of one person, and of nobody in particular."""
@@ -174,17 +175,6 @@ def pace(row: Attempt) -> Pace:
     return Pace(rate, None if row.total is None else max(0, row.total - row.done) / rate)
 
 
-class QueueFilter(TypedDict, total=False):
-    """Which background tasks to list. None means any, ``before`` is an id, ``everybodys`` is for administrators."""
-
-    everybodys: bool
-    state: str | None
-    name: str | None
-    project_id: int | None
-    before: int | None
-    limit: int
-
-
 class Queue:
     """Putting work in, and looking after it. ``notify`` is called with the project whose items have changed."""
 
@@ -246,37 +236,27 @@ class Queue:
 
     async def _rows(self, who: Requester, wanted: QueueFilter) -> list[QueueItem]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        page = await statements.list_queue(
-            self._db,
-            who,
-            everybodys=wanted.get("everybodys", False),
-            state=wanted.get("state"),
-            name=wanted.get("name"),
-            project_id=wanted.get("project_id"),
-            place=Keyset(wanted.get("limit", 20), before=wanted.get("before")),
-        )
-        return page.rows
+        place = Keyset(wanted.limit, before=wanted.before)
+        return (await statements.list_queue(self._db, who, wanted, place)).rows
 
     async def page(self, who: Requester, place: Keyset, state: str | None = None) -> KeysetPage[QueueItem]:
         """A page of everybody's items, for administrators (``view`` says what programs get of them)."""
         rights.require(who, rights.of_requester(who), ADMINS)
-        return await statements.list_queue(self._db, who, everybodys=True, state=state, place=place)
+        return await statements.list_queue(self._db, who, QueueFilter(everybodys=True, state=state), place)
 
     async def of_project(
         self, who: Requester, project_id: int, place: Keyset, state: str | None = None
     ) -> KeysetPage[QueueItem]:
         """A page of the items of a project, for its owners and administrators."""
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        every = who.acting_admin
-        return await statements.list_queue(
-            self._db, who, everybodys=every, state=state, project_id=project_id, place=place
-        )
+        wanted = QueueFilter(everybodys=who.acting_admin, state=state, project_id=project_id)
+        return await statements.list_queue(self._db, who, wanted, place)
 
-    async def list_whole(self, who: Requester, **wanted: Unpack[QueueFilter]) -> list[Values]:
+    async def list_whole(self, who: Requester, wanted: QueueFilter) -> list[Values]:
         """The same with WHOLE in each."""
         return [view(row, whole=True) for row in await self._rows(who, wanted)]
 
-    async def list(self, who: Requester, **wanted: Unpack[QueueFilter]) -> list[Values]:
+    async def list(self, who: Requester, wanted: QueueFilter) -> list[Values]:
         """One's own items and those of one's projects, the newest first, as ``view`` shows them.
 
         Raises AnonymousError.

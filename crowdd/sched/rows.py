@@ -176,3 +176,25 @@ class EncryptedApiKey(TypedDict):
 
     id: int
     encrypted: Bytea
+
+
+@attrs.frozen
+class EndedJob:
+    """How a run of a job went: done or failed, what it says, and in how many seconds the next one is due."""
+
+    outcome: str
+    words: str
+    wait: float
+    logged: bool
+
+
+@attrs.frozen
+class QueueFilter:
+    """Which background tasks to list. None means any, ``before`` is an id, ``everybodys`` is for administrators."""
+
+    everybodys: bool = False
+    state: str | None = None
+    name: str | None = None
+    project_id: int | None = None
+    before: int | None = None
+    limit: int = 20

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import attrs
+
 from crowdd.core.records import statements as record_statements
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.core.rows import ClaimedItem, ItemProgress, QueueItem
@@ -23,12 +25,11 @@ from crowdd.database.access import (
     one_or_none,
 )
 from crowdd.kernel.requester import Requester
-from crowdd.sched.rows import BegunJob, JobRun, JobState, JobWait, ServerFigures
+from crowdd.sched.rows import BegunJob, EndedJob, JobRun, JobState, JobWait, QueueFilter, ServerFigures
 
 LOST_SECONDS = 60
 """An item whose worker gave no sign of life for so long goes to another one."""
 
-_NEWEST = Keyset(20)
 _UNFINISHED = "state IN ('waiting', 'running')"
 _ALIVE = f"clock() + interval '{LOST_SECONDS} seconds'"
 _LOCK = "hashtextextended('queue worker ' || {}, 0)"
@@ -179,16 +180,12 @@ async def put_back_item(db: Database, item_id: int, attempt: int, seconds: float
 async def list_queue(
     db: Database,
     who: Requester,
-    *,
-    everybodys: bool = False,
-    state: str | None = None,
-    name: str | None = None,
-    project_id: int | None = None,
-    place: Keyset = _NEWEST,
+    wanted: QueueFilter,
+    place: Keyset,
 ) -> KeysetPage[QueueItem]:
     """A page of items: the requester's and those of projects they own; ``everybodys`` is for administrators."""
-    where = [_MAY_SEE if everybodys else _OWN]
-    chosen = {"q.state": state, "q.name": name, "q.project_id": project_id}
+    where = [_MAY_SEE if wanted.everybodys else _OWN]
+    chosen = {"q.state": wanted.state, "q.name": wanted.name, "q.project_id": wanted.project_id}
     where += [f"{column} = %({column[2:]})s" for column, value in chosen.items() if value is not None]
     where.append(place.beside("queue_item", "q.id", ("q.id",)))
     values = {**who.role_values(), **{column[2:]: value for column, value in chosen.items()}}
@@ -330,9 +327,7 @@ async def begin_job(db: Database, name: str, period: float, force: bool) -> Begu
     )
 
 
-async def end_job(
-    db: Database, name: str, begun: BegunJob, *, outcome: str, words: str, wait: float, logged: bool
-) -> float | None:
+async def end_job(db: Database, name: str, begun: BegunJob, ended: EndedJob) -> float | None:
     """Writes down how a run went and gives the lock back; how long the run took.
 
     None when the run is not the job's last any more: the session was lost meanwhile.
@@ -340,14 +335,7 @@ async def end_job(
     row = await one(
         db,
         "SELECT end_job(%(name)s, %(began)s, %(outcome)s, %(words)s, %(wait)s, %(logged)s, clock()) AS seconds",
-        {
-            "name": name,
-            "began": begun.began,
-            "outcome": outcome,
-            "words": words,
-            "wait": wait,
-            "logged": logged,
-        },
+        {"name": name, "began": begun.began, **attrs.asdict(ended)},
     )
     return None if row["seconds"] is None else float(row["seconds"])
 

@@ -65,9 +65,9 @@ class Deliveries:
         """Projects whose receivers may have something coming."""
         return await event_statements.list_candidates(self._db)
 
-    async def feed(self, projects: Collection[int]) -> None:
-        """Makes deliveries of the next events of projects."""
-        await event_statements.feed_deliveries(self._db, projects, MAX_DUE)
+    async def feed(self, projects: Collection[int]) -> set[int]:
+        """Makes deliveries of the next events of projects; those of them that have any to send."""
+        return await event_statements.feed_deliveries(self._db, projects, MAX_DUE)
 
     async def due(self, project_id: int, room: int, busy: Sequence[int]) -> list[DueDelivery]:
         """What may go now, at most ``room`` beside those that are on their way."""
@@ -122,19 +122,9 @@ class Deliveries:
             health = await event_statements.lock_health(tx, project_id, seconds)
             if health is None:
                 return
-            verdict = webhook_retries.after_failure(
-                failure,
-                attempts=delivery.attempts + 1,
-                failures=health.failures,
-                overlapping=health.overlapping,
-                active=health.active,
-                first=first,
-                chance=chance,
-            )
+            verdict = webhook_retries.after_failure(failure, delivery.attempts + 1, health, first, chance)
             pause = webhook_retries.delay(verdict.failures, first, chance)
-            await event_statements.record_failed(
-                tx, delivery, attempt, verdict.given_up, verdict.delay, verdict.failures, pause
-            )
+            await event_statements.record_failed(tx, delivery, attempt, verdict, pause)
             if verdict.off:
                 await self._switch_off(tx, project_id, attempt["problem"])
 
@@ -250,7 +240,7 @@ class Deliverer(Service):
         self._look_at_all = True
 
     async def _projects(self) -> set[int]:
-        """Projects to check: those with a change notification and, from time to time, all that have due deliveries."""
+        """Projects with deliveries: of those with a change notification and, from time to time, of all."""
         wanted, self._wanted = self._wanted, set()
         if self._look_at_all or self._clock.seconds() >= self._next_look:
             self._look_at_all, self._next_look = False, self._clock.seconds() + LOOK
@@ -258,9 +248,7 @@ class Deliverer(Service):
                 await self._deliveries.adopt()
             self._poll_loop += 1
             wanted |= {*await self._deliveries.candidates()}
-        if wanted:
-            await self._deliveries.feed(wanted)
-        return wanted
+        return await self._deliveries.feed(wanted) if wanted else wanted
 
     async def _fill(self, project_id: int) -> None:
         """Begin as many deliveries to one receiver as it has room for."""

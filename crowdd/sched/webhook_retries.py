@@ -24,6 +24,15 @@ class DeliveryFailure:
 
 
 @attrs.frozen
+class ReceiverHealth:
+    """Failures in a row, whether the webhook is on, and whether an attempt overlaps the last one that failed."""
+
+    failures: int
+    active: bool
+    overlapping: bool
+
+
+@attrs.frozen
 class Verdict:
     """What follows of a failure. ``delay`` in seconds; ``failures`` in a row at this receiver, this one included.
 
@@ -45,25 +54,18 @@ def delay(attempts: int, first: float, chance: float) -> float:
 
 
 def after_failure(
-    failure: DeliveryFailure,
-    *,
-    attempts: int,
-    failures: int,
-    overlapping: bool,
-    active: bool,
-    first: float,
-    chance: float,
+    failure: DeliveryFailure, attempts: int, health: ReceiverHealth, first: float, chance: float
 ) -> Verdict:
     """What becomes of a delivery after its ``attempts``-th attempt failed.
 
-    ``failures`` were in a row before it. One that had begun before the last of these ended (``overlapping``) says
-    nothing new about the receiver. A delivery is given up only while its webhook stays on (``active``: it was on until
-    now): what was under way when it was switched off is sent when it is switched on again.
+    ``health.failures`` were in a row before it. One that had begun before the last of these ended (``overlapping``)
+    says nothing new about the receiver. A delivery is given up only while its webhook stays on (``active``: it was on
+    until now): what was under way when it was switched off is sent when it is switched on again.
     """
-    in_a_row = failures if overlapping and failures else failures + 1
+    in_a_row = health.failures if health.overlapping and health.failures else health.failures + 1
     pause = max(delay(attempts, first, chance), min(failure.wait, first * MAX_FACTOR))
     off = failure.gone or in_a_row >= ATTEMPTS
-    return Verdict(attempts >= ATTEMPTS and active and not off, pause, in_a_row, off)
+    return Verdict(attempts >= ATTEMPTS and health.active and not off, pause, in_a_row, off)
 
 
 def room(at_receiver: int, in_all: int) -> int:

@@ -48,3 +48,25 @@ def test_a_mail_server_that_is_away_is_said_so(crowdctl, mail_server):
     mail_server.stop()
     ended = crowdctl("mail", "test", "ada@example.org", **mail_server.settings)
     assert ended.status == 1 and "was not accepted yet: " in ended.output and "no server sends it" not in ended.output
+
+
+def test_a_report_from_the_mail_server_marks_the_address(crowdctl, mail_server, tmp_path, rows):
+    """As an alias of the mail server hands it over: on standard input, whatever it is."""
+    crowdctl("mail", "test", "ada@example.org", **mail_server.settings)
+    (letter,) = mail_server.letters("ada@example.org")
+    sent = tmp_path / "report"
+    sent.write_text(
+        "Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n"
+        "--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; x\n\n"
+        "Action: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 gone\n\n"
+        f"--b\nContent-Type: text/rfc822-headers\n\nMessage-ID: {letter['Message-ID']}\n--b--\n"
+    )
+    taken = crowdctl.json("mail", "returned", str(sent))
+    assert (taken["returned"], taken["error"]) == (True, "5.1.1 550 gone")
+    assert [row["id"] for row in crowdctl.json("mail", "list", "--state", "dead")] == [taken["id"]]
+    refused = crowdctl("mail", "test", "ada@example.org", **mail_server.settings)
+    assert refused.status == 1 and "An e-mail to this address came back: 5.1.1 550 gone" in refused.output
+    nothing = crowdctl("mail", "returned", told="Subject: hello\n\nyou there\n")
+    assert nothing.status == 0 and "This is no report on an e-mail of this site." in nothing.output
+    crowdctl("mail", "discard", str(taken["id"]))
+    assert crowdctl("mail", "test", "ada@example.org", **mail_server.settings).status == 0

@@ -114,6 +114,7 @@ REFUSALS = [
     (("queue", "cancel", GONE), REFUSED, "Background task 999 does not exist."),
     (("queue", "retry", GONE), REFUSED, "Background task 999 does not exist."),
     (("queue", "discard", GONE), REFUSED, "Background task 999 does not exist."),
+    (("mail", "returned", "/nonexistent"), USAGE, "No such file"),
     (("mail", "discard", GONE), REFUSED, "E-mail 999 does not exist."),
     (("queue", "work", "1"), USAGE, "unexpected extra argument"),
     (("restore", "birds/project.json", "--passphrase-file", "birds/project.json"), USAGE, "Confirm with --yes"),

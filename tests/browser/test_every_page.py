@@ -34,6 +34,7 @@ _NEED_A_LINK = (
 )  # fmt: skip
 _NEED_A_CHOICE = (
     "/account/<name>/collections/add", "/project/<short_name>/tasks/<int:task_id>/answers/bar",
+    "/project/<short_name>/tasks/<int:task_id>/answers/aside",
     "/project/<short_name>/tasks/<int:task_id>/answers/delete", "/project/<short_name>/tasks/gold/add",
 )  # fmt: skip
 _NEED_MORE = (

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from support.checks.shows import shows
 
-from crowdd.sched.webhook_retries import ATTEMPTS, MAX_IN_FLIGHT, DeliveryFailure, after_failure, delay, room
+from crowdd.sched.webhook_retries import (
+    ATTEMPTS,
+    MAX_IN_FLIGHT,
+    DeliveryFailure,
+    ReceiverHealth,
+    after_failure,
+    delay,
+    room,
+)
 
 DAY = 86_400
 
@@ -13,10 +21,8 @@ DAY = 86_400
 def verdict(attempts=1, failures=0, *, overlapping=False, active=True, failure=None, chance=0.5):
     return after_failure(
         failure or DeliveryFailure(),
-        attempts=attempts,
-        failures=failures,
-        overlapping=overlapping,
-        active=active,
+        attempts,
+        ReceiverHealth(failures, active, overlapping),
         first=5,
         chance=chance,
     )

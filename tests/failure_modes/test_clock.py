@@ -25,6 +25,7 @@ from crowdd.sched import statements as stored_clock
 from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Job, wait_after
 from crowdd.sched.job_runner import JobRunner
+from crowdd.sched.rows import EndedJob
 
 DAY, HOUR = 86_400, 3600
 NUMBERS = itertools.count(1)
@@ -165,8 +166,8 @@ class TestJobs:
     async def test_a_run_during_which_the_clock_was_set_back_ends_in_order(self, runner, house):
         begun = await sched_statements.begin_job(runner._session, "ring", HOUR, True)
         await move(house.base.db, hours=-1)
-        end = {"outcome": "done", "words": "", "wait": HOUR, "logged": True}
-        assert await sched_statements.end_job(runner._session, "ring", begun, **end) == 0
+        ended = EndedJob("done", "", HOUR, True)
+        assert await sched_statements.end_job(runner._session, "ring", begun, ended) == 0
         assert (await runner.run(self.job)).state == "early"
 
     def test_no_job_waits_longer_than_what_counts_as_possible(self):

@@ -91,8 +91,11 @@ class Eyes:
         raise LostError(f"cannot be reached: {named(target)}")
 
     def scroll(self, down: float) -> None:
-        """Turns the wheel over the bar at the bottom of the page: over the task it may mean something else."""
-        self.hand.scroll(0, down, (6, self.page.viewport_size["height"] - 6))
+        """Turns the wheel over the edge of what is asked, which scrolls in its frame: over a medium it may mean something
+        else. At the end of that the page scrolls.
+        """
+        deck = self.page.locator(".deck").bounding_box()
+        self.hand.scroll(0, down, (self.page.viewport_size["width"] - 6, deck["y"] - 12))
 
     def still(self, look: Callable[[], Spot]) -> Spot:
         """Where something is once it stands still."""

@@ -75,7 +75,7 @@ def _intents(asked: Asked, seed: int, world: World, random: Random) -> Iterator[
             yield Intent(seed, number, asked.name, [{"do": "skip"}], {}, "skip")
             last = None
             continue
-        acts, last, refusable = _answered(asked, world, random)
+        acts, last, refusable = answered(asked, world, random)
         if number == signs_in:
             acts[random.randint(0, len(acts) - 1 if asked.questions and not is_alone(asked) else 0) : 0] = _signed_in(
                 asked, random
@@ -83,12 +83,14 @@ def _intents(asked: Asked, seed: int, world: World, random: Random) -> Iterator[
         yield Intent(seed, number, asked.name, acts, last, refusable=refusable)
 
 
-def _answered(asked: Asked, world: World, random: Random) -> tuple[list[Json], Json, bool]:
+def answered(asked: Asked, world: World, random: Random) -> tuple[list[Json], Json, bool]:
+    """What somebody does and means with a task, and whether a visible refusal will do."""
     if asked.questions is None:
         meant = BY_PRESENTER[asked.name](world, random)
         return meant.acts, meant.value, meant.refusable
-    acts = _tried(asked, world, random) if asked.name.startswith("missing ") else []
-    answer: Json = {}
+    missing = asked.name.startswith("missing ")
+    acts = _tried(asked, world, random) if missing else []
+    answer: Json = {"unseen": ["on"]} if missing and acts[-1]["do"] == "without" else {}
     refusable = False
     steps = [0]
     for step in asked.questions["steps"]:
@@ -96,6 +98,8 @@ def _answered(asked: Asked, world: World, random: Random) -> tuple[list[Json], J
             continue
         if len(steps) > 1:
             acts.append({"do": "next"})
+            if random.random() < 0.2:
+                acts += [{"do": "back"}, {"do": "next"}]
         steps.append(1)
         for question in step.get("questions", []):
             if not holds(question.get("show_if"), answer):
@@ -120,11 +124,12 @@ def _signed_in(asked: Asked, random: Random) -> list[Json]:
 
 
 def _tried(asked: Asked, world: World, random: Random) -> list[Json]:
-    """Somebody tries to answer what does not load, then loads it again."""
+    """Somebody tries to answer what does not load, then loads it again, or says that they answer without it."""
     nth = random.randrange(2)
     key = asked.every[0]["choices"][nth]["key"]
     by = "press" if world.finger else random.choice(["press", "key"])
-    return [{"do": "unseen", "q": "it", "nth": nth, "key": key, "by": by}, {"do": "again"}]
+    then = "without" if random.random() < 0.3 else "again"
+    return [{"do": "unseen", "q": "it", "nth": nth, "key": key, "by": by}, {"do": then}]
 
 
 def _between(world: World, random: Random) -> list[Json]:
@@ -139,7 +144,9 @@ def _changed(asked: Asked, seed: int, number: int, last: Json, world: World, ran
     """Another answer to a question of the task before. Others must stay."""
     by_name = {each["name"]: each for each in asked.every}
     conditions = json.dumps([each.get("show_if") for each in [*asked.every, *(asked.questions or {})["steps"]]])
-    free = [name for name in last if json.dumps(name) not in conditions and by_name[name]["type"] in CHANGED]
+    free = [
+        name for name in last if json.dumps(name) not in conditions and by_name.get(name, {}).get("type") in CHANGED
+    ]
     begin = {"do": "change", "by": "press" if world.finger or random.random() < 0.5 else "key"}
     name = random.choice(free or [*last])
     if not free or asked.questions is None or len(asked.questions["steps"]) > 1:
@@ -153,7 +160,7 @@ def presses(name: str, world: World, tasks: int = 3) -> Walk:
     """A row of a name in which all that can be chosen is pressed: the first press on each task counts."""
     random, pressed = Random(f"presses {name} {world.size}"), []
     for number in range(1, tasks + 1):
-        acts, answer, refusable = _answered(everything()[name], world, random)
+        acts, answer, refusable = answered(everything()[name], world, random)
         acts = [{**each, "by": "press"} if each["do"] in PRESSED else each for each in acts]
         pressed.append(Intent(0, number, name, acts, answer, refusable=refusable))
     return Walk(0, world, name, pressed)
@@ -185,4 +192,4 @@ def holds(condition: Any, answer: Json) -> bool:
     )
 
 
-__all__ = ["Intent", "Meaning", "Walk", "holds", "is_alone", "walk"]
+__all__ = ["Intent", "Meaning", "Walk", "answered", "holds", "is_alone", "walk"]

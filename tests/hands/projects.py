@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import uuid
 from collections.abc import Sequence
@@ -25,16 +26,16 @@ class Project:
 
     id: int
     short_name: str
+    secret_key: str
     tasks: dict[str, Json]
 
 
 class Projects:
     """Makes projects on a server, and reads from its database what volunteers answered."""
 
-    def __init__(self, url: str, dsn: str, site: Site) -> None:
-        self._url, self.site = url, site
+    def __init__(self, url: str, dsn: str, site: Site, answers: int = ENOUGH) -> None:
+        self._url, self.site, self._answers = url, site, answers
         self._made: dict[str, Project] = {}
-        self._owner: Person | None = None
         self._connection = psycopg2.connect(dsn)
         self._connection.autocommit = True
 
@@ -44,19 +45,36 @@ class Projects:
             self._made[asked.name] = self._make(asked)
         return self._made[asked.name]
 
+    @functools.cached_property
+    def owner(self) -> Person:
+        """Whose projects they are."""
+        return Person(self._url).register(f"owner{uuid.uuid4().hex[:10]}")
+
     def _make(self, asked: Asked) -> Project:
-        if self._owner is None:
-            self._owner = Person(self._url).register(f"owner{uuid.uuid4().hex[:10]}")
-        owner, name = self._owner, f"hands-{uuid.uuid4().hex[:10]}"
-        infos = [self._filled(info) for info in asked.tasks]
+        owner, name = self.owner, f"hands-{uuid.uuid4().hex[:10]}"
         shown = {"task_presenter": asked.presenter} if asked.presenter else {"questions": self._filled(asked.questions)}
         body = {"name": f"{asked.name} {name}", "short_name": name, "description": "What hands do", "info": shown}
         made = owner.api("POST", "project", body)
-        rows = owner.api(
-            "POST", "task", [{"project_id": made["id"], "info": info, "n_answers": ENOUGH} for info in infos]
-        )
+        secret = owner.api("GET", f"project/{made['id']}")["secret_key"]
+        project = Project(made["id"], name, secret, {})
+        self.add(project, asked.tasks)
         owner.publish(name)
-        return Project(made["id"], name, {str(row["id"]): info for row, info in zip(rows, asked.tasks, strict=True)})
+        return project
+
+    def add(self, project: Project, tasks: Sequence[Json]) -> None:
+        """Adds tasks."""
+        rows = [{"project_id": project.id, "info": self._filled(info), "n_answers": self._answers} for info in tasks]
+        added = self.owner.api("POST", "task", rows)
+        project.tasks.update({str(row["id"]): info for row, info in zip(added, tasks, strict=True)})
+
+    def agreed(self, project: Project) -> dict[str, Json]:
+        """The consensus of each finished task, by its number."""
+        found: dict[str, Json] = {}
+        last = 0
+        while page := self.owner.api("GET", "result", project_id=project.id, limit=100, last_id=last):
+            found |= {str(result["task_id"]): result["consensus"] for result in page if result["last_version"]}
+            last = page[-1]["id"]
+        return found
 
     def _filled(self, value: Any) -> Any:
         """With the addresses of media: a map's tiles are named ``{"SITE": path}``, since a path has braces of its own."""

@@ -187,14 +187,19 @@ def words_at(eyes: Eyes, frame: Any, first: int, last: int) -> tuple[dict[str, A
     """A part of the text that is shown, from word to word: what is meant, and where its ends and its middle are."""
     place = frame.locator(".words:visible").first
     eyes.until(place.is_visible, "no text is shown")
-    text = place.text_content()
-    words = [*re.finditer(r"[^\W\d_]+", text)]
-    start, end = words[first % len(words)].start(), words[min(last % len(words), len(words) - 1)].end()
-    start, end = min(start, end), max(start, end)
-    units = [len(text[:at].encode("utf-16-le")) // 2 for at in (start, end)]
+    meant = part_of_text(place.text_content(), first, last)
+    units = [len(place.text_content()[:at].encode("utf-16-le")) // 2 for at in (meant["start"], meant["end"])]
 
     def spots() -> list[Spot]:
         around = eyes.page.query_selector("#presenter iframe").bounding_box()
         return [(around["x"] + x, around["y"] + y) for x, y in place.evaluate(_RANGE, units)]
 
-    return {"start": start, "end": end, "text": text[start:end]}, spots
+    return meant, spots
+
+
+def part_of_text(text: str, first: int, last: int) -> dict[str, Any]:
+    """The part of a text from word to word, counted from 0, round and round."""
+    words = [*re.finditer(r"[^\W\d_]+", text)]
+    start, end = words[first % len(words)].start(), words[min(last % len(words), len(words) - 1)].end()
+    start, end = min(start, end), max(start, end)
+    return {"start": start, "end": end, "text": text[start:end]}

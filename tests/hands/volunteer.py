@@ -38,6 +38,7 @@ class Outcome:
     picture: str = ""
     refused: str = ""
     seconds: float = 0.0
+    meant: Json = attrs.field(factory=dict)  # in the terms of the media, where a row was stored
 
     def told(self) -> str:
         """For people: the seed, what was meant and done, what was stored, and where the picture is."""
@@ -61,7 +62,7 @@ class Volunteers:
         context = self._contexts.get(key)
         if context is None:
             context = self._contexts[key] = self._browser.new_context(**world.options())
-            context.set_default_timeout(20_000)
+            context.set_default_timeout(60_000)  # a busy machine is no fault
             if self._fault:
                 self._fault.into(context)
         self._leave(context)
@@ -164,7 +165,7 @@ class Volunteers:
         _, task, info = rows[0]
         if str(task) not in actor.place and any(number in actor.place for number in project.tasks):
             return Outcome(intent, actor.world, f"stored for task {task}, “{actor.place}” was shown", info)
-        return Outcome(intent, actor.world, "; ".join(differences(meant, info, actor.grain)), info)
+        return Outcome(intent, actor.world, "; ".join(differences(meant, info, actor.grain)), info, meant=meant)
 
     def _sent(self, actor: Actor) -> str:
         """Waits for the next task; the sentence that is seen instead where the answer is refused."""

@@ -212,6 +212,12 @@ class Writes(RuleBasedStateMachine):
             body = BarBody(taskrun_id=run["id"], set_aside=aside)
             do(self.house[TasksFeature].barring.bar(self.owner, self.project, body))
 
+    @rule(place=places, back=strategies.booleans())
+    def sets_an_answer_aside(self, place: int, back: bool) -> None:
+        if run := self.run_at(place):
+            changes, about = self.house[TasksFeature].changes, (self.owner, self.project, run["task_id"], [run["id"]])
+            do(changes.take_answers_back(*about) if back else changes.set_answers_aside(*about, "blurred"))
+
     @rule(place=places)
     def lets_in_again(self, place: int) -> None:
         if bars := do(self.house[TasksFeature].barring.listed(self.owner, self.project)):

@@ -24,6 +24,7 @@ from crowdd.core.mail.message import (
     one_line,
     plain_address,
 )
+from crowdd.core.mail.returned import Returned, read_report, sealed_by
 from crowdd.features.imports import feature as import_feature
 from crowdd.features.people.feature import PeopleFeature
 from crowdd.kernel.config.outbound import MailSettings
@@ -34,7 +35,7 @@ from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler
 
 BASE = "https://crowdd.example"
-SENDER = Sender(lambda: "Site & Söhne", "crowdd@example.org", "crowdd.example")
+SENDER = Sender(lambda: "Site & Söhne", "crowdd@example.org", "crowdd.example", sealed_by(b"key"))
 LETTERS = MailRenderer(Languages(), lambda: "Site & Söhne", BASE)
 EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}"
 # What each e-mail is told, by its name.
@@ -243,7 +244,7 @@ async def test_a_letter_of_a_killed_process_goes_out_again_as_the_same_message(b
     await bench.pass_time(minutes=11)
     assert await mail.deliver() == Tally(sent=1)
     ((_, message),) = bench.mailbox.letters
-    assert message["Message-ID"] == f"<{row.id}.{int(row.created.timestamp())}@crowdd.example>"
+    assert message["Message-ID"] == f"<{row.id}.{SEAL(row.id)}@crowdd.example>"
 
 
 @pytest.mark.parametrize("user", ["", USER.decode()])
@@ -399,3 +400,77 @@ def test_mail_without_a_sender_does_not_start():
     for sender in ("", "nobody"):
         with pytest.raises(ConfigError):
             post(reactor, MailSettings(host="mail.example.org", sender=sender), "crowdd.example")
+
+
+SEAL = SENDER.seal
+
+
+def report(mail_id, *, status="5.1.1", action="failed", why="smtp; 550 5.1.1 No such user here", seal=SEAL, whole=True):
+    """What a mail server sends back, with the whole e-mail or its headers."""
+    about = f"Message-ID: <{mail_id}.{seal(mail_id)}@crowdd.example>\nTo: gone@example.org\n\n"
+    last = ("message/rfc822" if whole else "text/rfc822-headers") + f"\n\n{about}"
+    return (
+        "From: MAILER-DAEMON@mx.example\nTo: crowdd@example.org\nSubject: Undelivered\nMessage-ID: <1.2@mx.example>\n"
+        "MIME-Version: 1.0\n"
+        'Content-Type: multipart/report; report-type=delivery-status; boundary="b"\n\n'
+        "--b\nContent-Type: text/plain\n\nSorry.\n"
+        "--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example\n\n"
+        f"Final-Recipient: rfc822; gone@example.org\nAction: {action}\nStatus: {status}\nDiagnostic-Code: {why}\n\n"
+        f"--b\nContent-Type: {last}--b--\n"
+    ).encode()
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "headers"])
+def test_a_report_says_which_letter_came_back_and_why(whole):
+    assert read_report(report(7, whole=whole), SEAL) == Returned(7, "5.1.1 550 5.1.1 No such user here", lasting=True)
+    full = read_report(report(7, status="5.2.2", why="mailbox is full", whole=whole), SEAL)
+    assert full == Returned(7, "5.2.2 mailbox is full", lasting=False)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        report(7, seal=sealed_by(b"another")),
+        report(7, action="delayed", status="4.4.1"),
+        report(7).replace(b"delivery-status", b"plain"),
+        b"Message-ID: <7." + SEAL(7).encode() + b"@crowdd.example>\n\nAction: failed\nStatus: 5.1.1\n",
+        b"",
+        b"\xff\0" * 1000,
+        b"Content-Type: multipart/report; boundary=b\n\n" + b"--b\n" * 50_000,
+    ],
+    ids=["foreign seal", "delayed", "no report", "a letter itself", "empty", "bytes", "parts"],
+)
+def test_other_messages_are_about_no_letter(message):
+    assert read_report(message, SEAL) is None
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_address_from_which_a_letter_came_back_gets_no_more_until_somebody_looked(bench):
+    mail = bench.mail()
+    first = await mail.send(bench.pool, "Gone@example.org", "test", {})
+    assert await mail.take_back(report(first)) is None, "it has not been sent"
+    await mail.deliver()
+    back = await mail.take_back(report(first))
+    assert back is not None and (back.state, back.returned, back.error) == (
+        "dead",
+        True,
+        "5.1.1 550 5.1.1 No such user here",
+    )
+    assert await mail.take_back(report(first)) is None, "twice changes nothing"
+    again = await mail.get(await mail.send(bench.pool, "gone@example.org", "test", {}))
+    assert (again.state, again.error) == ("dead", f"An e-mail to this address came back: {back.error}")
+    assert await mail.returned_from("gone@EXAMPLE.org") == back.error
+    assert await mail.returned_from("ada@example.org") is None
+    assert (await mail.get(await mail.send(bench.pool, "ada@example.org", "test", {}))).state == "waiting"
+    await mail.discard(first)
+    assert (await mail.get(await mail.send(bench.pool, "gone@example.org", "test", {}))).state == "waiting"
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_full_mailbox_is_written_to_again(bench):
+    mail = bench.mail()
+    first = await mail.send(bench.pool, "gone@example.org", "test", {})
+    await mail.deliver()
+    back = await mail.take_back(report(first, status="5.2.2"))
+    assert (back.state, back.returned) == ("dead", False)
+    assert (await mail.get(await mail.send(bench.pool, "gone@example.org", "test", {}))).state == "waiting"

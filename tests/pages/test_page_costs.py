@@ -115,6 +115,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/tasks/": (2, 3, 3),
     "/project/<short_name>/tasks/<int:task_id>": (8, 11, 11),
     "/project/<short_name>/tasks/<int:task_id>/answers/delete": (None, None, None),
+    "/project/<short_name>/tasks/<int:task_id>/answers/aside": (None, None, None),
     "/project/<short_name>/tasks/<int:task_id>/answers/bar": (None, None, None),
     "/project/<short_name>/tasks/browse": (5, 6, 6),
     "/project/<short_name>/tasks/browse/<int:page>": (5, 6, 6),

@@ -7,7 +7,8 @@ import pytest_twisted
 from support.checks.shows import shows
 
 from crowdd.features.results import statements as result_statements
-from crowdd.features.results.result_display import WIDTH, draw_map, draw_timeline
+from crowdd.features.results.maps import WIDTH, draw_map
+from crowdd.features.results.result_display import draw_timeline
 
 PLACES = {
     "Bern": {"lat": 46.95, "lon": 7.45, "date": "2023-01-05"},

@@ -35,6 +35,7 @@ from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler
 from crowdd.sched.queue import Outcome, after_error, pace, pause
 from crowdd.sched.queue_worker import Worker, handlers
+from crowdd.sched.rows import QueueFilter
 
 TESTS = Path(__file__).parents[1]
 
@@ -458,9 +459,9 @@ async def test_items_are_their_owners_and_their_projects_owners(bench):
     )
     item_id = await bench.add(ada, rows[0]["id"])
     for who in (ada, bob):
-        assert [one["id"] for one in await bench.house[Scheduling].queue.list(who)] == [item_id]
+        assert [one["id"] for one in await bench.house[Scheduling].queue.list(who, QueueFilter())] == [item_id]
         assert (await bench.item(item_id, who))["user_id"] == ada.user_id
-    assert await bench.house[Scheduling].queue.list(eve, everybodys=True) == []
+    assert await bench.house[Scheduling].queue.list(eve, QueueFilter(everybodys=True)) == []
     for refused in (bench.item(item_id, eve), bench.house[Scheduling].queue.cancel(eve, item_id)):
         with pytest.raises(NotFoundError):
             await refused
@@ -499,7 +500,7 @@ async def test_no_transaction_stays_open_while_work_runs(bench):
         await item.progress(1)
 
     await bench.work_off(Handler("count", look))
-    assert (await bench.house[Scheduling].queue.list(SYSTEM, everybodys=True))[0]["state"] == "done"
+    assert (await bench.house[Scheduling].queue.list(SYSTEM, QueueFilter(everybodys=True)))[0]["state"] == "done"
 
 
 START = datetime(2024, 5, 1, tzinfo=UTC)

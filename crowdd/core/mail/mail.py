@@ -13,6 +13,7 @@ from crowdd.core.change_notifier import MAIL
 from crowdd.core.mail import statements
 from crowdd.core.mail.backend import Post, PostError
 from crowdd.core.mail.message import MailRenderer, RenderedMail, Sender, compose, one_line, plain_address
+from crowdd.core.mail.returned import read_report
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.database.access import Database
 from crowdd.kernel.concurrency.timing import back_off
@@ -125,6 +126,20 @@ class Mail:
     async def sweep(self) -> int:
         """Removes e-mails after their time, with the addresses and names in them."""
         return await statements.sweep(self._db, self._keep_days)
+
+    async def take_back(self, report: bytes) -> statements.QueuedMail | None:
+        """Notes that an e-mail came back, by the report of a mail server; None where it is about no e-mail of ours.
+
+        Where there is no such mailbox, nothing is sent to the address as long as the e-mail is kept.
+        """
+        found = read_report(report, self._sender.seal)
+        if found is None:
+            return None
+        return await statements.mark_returned(self._db, found.mail_id, found.reason, lasting=found.lasting)
+
+    async def returned_from(self, address: str) -> str | None:
+        """Why e-mails to an address come back; None where they do not, as far as is known."""
+        return await statements.returned_from(self._db, address)
 
     # For the operator
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from crowdd import PACKAGE
+from crowdd.core.mail.returned import Seal
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import NAMES, SOURCE, Languages, Sentence, _
 from crowdd.kernel.languages.content_languages import direction_of
@@ -105,11 +106,15 @@ _DOMAIN = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 
 @attrs.frozen
 class Sender:
-    """From whom e-mails come: ``name`` returns the name of the site, ``host`` is the name of this server."""
+    """From whom e-mails come: ``name`` returns the name of the site, ``host`` is the name of this server.
+
+    By the ``seal`` of its id, an e-mail that comes back is known as one of ours.
+    """
 
     name: Callable[[], str]
     address: str
     host: str
+    seal: Seal
 
 
 def plain_address(address: str) -> str:
@@ -138,7 +143,7 @@ def compose(letter: RenderedMail, mail_id: int, recipient: str, sender: Sender, 
     made["To"] = headerregistry.Address(addr_spec=recipient)
     made["Subject"] = letter.subject
     made["Date"] = utils.format_datetime(at)
-    made["Message-ID"] = f"<{mail_id}.{int(at.timestamp())}@{sender.host}>"
+    made["Message-ID"] = f"<{mail_id}.{sender.seal(mail_id)}@{sender.host}>"
     made["Auto-Submitted"] = "auto-generated"
     made.set_content(letter.text, cte="quoted-printable")
     made.add_alternative(letter.html, subtype="html", cte="quoted-printable")

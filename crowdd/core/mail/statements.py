@@ -27,6 +27,7 @@ class QueuedMail:
     attempts: int
     ended: datetime | None
     error: str
+    returned: bool
 
 
 @attrs.frozen
@@ -38,17 +39,21 @@ class WholeMail(QueuedMail):
 
 
 _MINUTES = 10  # that one attempt may take at most, before another one is made
-_HEAD = "id, created, recipient, template, locale, subject, state, due, attempts, ended, error"
+_HEAD = "id, created, recipient, template, locale, subject, state, due, attempts, ended, error, returned"
 
 
 async def add(db: Database, letter: Mapping[str, object], error: str, maximum: int) -> int | None:
-    """The id of a new e-mail, dead from the beginning where there is an error; None after ``maximum`` in an hour."""
+    """The id of a new e-mail; None after ``maximum`` in an hour.
+
+    It is dead from the beginning where there is an error, or where an e-mail to this address came back.
+    """
     row = await one_or_none(
         db,
         "INSERT INTO mail (created, due, recipient, template, locale, subject, text, html, state, error, ended)"
         " SELECT now_, now_, %(recipient)s, %(template)s, %(locale)s, %(subject)s, %(text)s, %(html)s,"
-        " CASE %(error)s WHEN '' THEN 'waiting' ELSE 'dead' END, %(error)s, CASE %(error)s WHEN '' THEN NULL ELSE now_ END"
-        " FROM clock() now_ WHERE (SELECT count(*) FROM mail"
+        " CASE e.error WHEN '' THEN 'waiting' ELSE 'dead' END, e.error, CASE e.error WHEN '' THEN NULL ELSE now_ END"
+        " FROM clock() now_, LATERAL (SELECT coalesce(nullif(%(error)s, ''), (SELECT 'An e-mail to this address came back: '"
+        "  || m.error FROM mail m WHERE lower(m.recipient) = lower(%(recipient)s) AND m.state = 'dead' AND m.returned LIMIT 1), '')) e (error) WHERE (SELECT count(*) FROM mail"
         "  WHERE lower(recipient) = lower(%(recipient)s) AND created > now_ - interval '1 hour') < %(maximum)s RETURNING id",
         {**letter, "error": error, "maximum": maximum},
     )
@@ -134,6 +139,28 @@ async def again_each(db: Database, ids: Sequence[int]) -> list[int]:
 async def discard(db: Database, mail_id: int) -> bool:
     """Removes an e-mail that is held or dead; False for others."""
     return bool(await db.execute("DELETE FROM mail WHERE id = %(id)s AND state IN ('held', 'dead')", {"id": mail_id}))
+
+
+async def mark_returned(db: Database, mail_id: int, reason: str, *, lasting: bool) -> QueuedMail | None:
+    """Notes that an e-mail that was sent is dead; ``lasting``: its address gets no others. None for one not sent."""
+    return await fetch_row_or_none(
+        db,
+        QueuedMail,
+        "UPDATE mail SET state = 'dead', returned = %(lasting)s, error = %(reason)s, ended = clock()"
+        " WHERE id = %(id)s AND state = 'sent'"
+        f" RETURNING {_HEAD}",
+        {"id": mail_id, "lasting": lasting, "reason": reason},
+    )
+
+
+async def returned_from(db: Database, address: str) -> str | None:
+    """Why an e-mail to an address came back; None where none did lately."""
+    row = await one_or_none(
+        db,
+        "SELECT error FROM mail WHERE lower(recipient) = lower(%(address)s) AND state = 'dead' AND returned ORDER BY id DESC LIMIT 1",
+        {"address": address},
+    )
+    return row["error"] if row else None
 
 
 async def forget(db: Database, recipient: str) -> None:

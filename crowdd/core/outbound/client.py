@@ -49,6 +49,22 @@ class SentBody:
     pieces: AsyncGenerator[bytes, None] = attrs.field(repr=False)
 
 
+@attrs.frozen(eq=False)
+class Asked:
+    """What another server is asked. At most ``max_bytes`` of the body of its answer are read, and go to ``sink``.
+
+    The body of an answer with one of the statuses ``bodiless`` is not read.
+    """
+
+    method: str
+    target: Target
+    headers: Mapping[str, str]
+    body: bytes | SentBody | None
+    max_bytes: int
+    sink: Callable[[bytes], object] | None
+    bodiless: Set[int] = frozenset()
+
+
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -103,7 +119,7 @@ class Outgoing:
         ``seconds``; both say in a sentence why.
         """
         target = self.target(url)
-        asking = self._ask(method, target, headers or {}, body, max_bytes, sink)
+        asking = self._ask(Asked(method, target, headers or {}, body, max_bytes, sink))
         return await self._in_time(asking, target, seconds)
 
     async def fetch(
@@ -122,7 +138,7 @@ class Outgoing:
         """
         target, end = self.target(url), self._reactor.seconds() + seconds
         for _hop in range(MAX_REDIRECTS + 1):
-            asking = self._ask("GET", target, headers or {}, None, max_bytes, sink, _REDIRECTS)
+            asking = self._ask(Asked("GET", target, headers or {}, None, max_bytes, sink, _REDIRECTS))
             reply = await self._in_time(asking, target, max(0.0, end - self._reactor.seconds()), seconds)
             if reply.status not in _REDIRECTS:
                 return reply
@@ -160,19 +176,9 @@ class Outgoing:
                     raise CancelledError from problem  # not the time: nobody wants the answer any more
                 raise UnreachableError(self._http.describe_failure(problem, target, limit or seconds)) from problem
 
-    async def _ask(
-        self,
-        method: str,
-        target: Target,
-        headers: Mapping[str, str],
-        body: bytes | SentBody | None,
-        max_bytes: int,
-        sink: Callable[[bytes], object] | None,
-        bodiless: Set[int] = frozenset(),
-    ) -> Response:
-        addresses = await self._addresses(target)
-        asked = (method, headers, body, max_bytes, sink, bodiless)
-        return await self._http.run(self._reactor, target, addresses, self._trust_root, *asked)
+    async def _ask(self, asked: Asked) -> Response:
+        addresses = await self._addresses(asked.target)
+        return await self._http.run(self._reactor, asked, addresses, self._trust_root)
 
     @property
     def _http(self) -> Any:

@@ -6,7 +6,7 @@ The connection goes to an address that ``crowdd.core.outbound.client`` has check
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from OpenSSL import SSL
@@ -25,7 +25,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IAgentEndpointFactory, IBodyProducer
 from zope.interface import implementer
 
-from crowdd.core.outbound.client import Response, SentBody
+from crowdd.core.outbound.client import Asked, Response, SentBody
 from crowdd.core.outbound.url_policy import Target
 from crowdd.kernel.errors import RefusedTargetError
 from crowdd.kernel.languages import _
@@ -74,41 +74,27 @@ _SPARE_BYTES = 262_144  # beside the body: the head, TLS, and what one reading o
 _AGENT = "crowdd"
 
 
-async def run(
-    reactor: Any,
-    target: Target,
-    addresses: Sequence[str],
-    trust_root: Any,
-    method: str,
-    headers: Mapping[str, str],
-    body: bytes | SentBody | None,
-    max_bytes: int,
-    sink: Callable[[bytes], object] | None,
-    bodiless: Set[int] = frozenset(),
-) -> Response:
-    """The answer of the server at one of these addresses, whatever its status; the body may be cut.
-
-    The body of an answer with one of the statuses ``bodiless`` is not read.
-    """
-    line = PinnedEndpoint(reactor, target, addresses, max_bytes + _SPARE_BYTES, trust_root)
+async def run(reactor: Any, asked: Asked, addresses: Sequence[str], trust_root: Any) -> Response:
+    """The answer of the server at one of these addresses, whatever its status; the body may be cut."""
+    line = PinnedEndpoint(reactor, asked.target, addresses, asked.max_bytes + _SPARE_BYTES, trust_root)
     pool = HTTPConnectionPool(reactor, persistent=False)
     agent: Any = IdentityEncodingAgent(Agent.usingEndpointFactory(reactor, line, pool))
     client = HTTPClient(agent)
-    sent = Headers({"User-Agent": [_AGENT], **{name: [value] for name, value in headers.items()}})
+    sent = Headers({"User-Agent": [_AGENT], **{name: [value] for name, value in asked.headers.items()}})
     try:
         response = await client.request(
-            method,
-            target.url,
+            asked.method,
+            asked.target.url,
             headers=sent,
-            data=BodyProducer(body) if isinstance(body, SentBody) else body,
+            data=BodyProducer(asked.body) if isinstance(asked.body, SentBody) else asked.body,
             allow_redirects=False,
             unbuffered=True,
             reactor=reactor,
         )
-        if response.code in bodiless:
+        if response.code in asked.bodiless:
             content, whole = b"", True
         else:
-            content, whole = await collect(response.original, max_bytes, sink)
+            content, whole = await collect(response.original, asked.max_bytes, asked.sink)
     finally:
         line.abort()
     raw_headers = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}

@@ -131,7 +131,7 @@ class Records:
         views = [self._found(query.kind, row) for row in rows]
         left = MAX_LIST_BYTES - sum(row["bytes"] for row in rows)
         for name, relation in query.kind.related.items():
-            fitting_count, left = await self._relate(KINDS[relation.kind], name, relation, who, rows, views, left)
+            fitting_count, left = await self._relate(name, relation, who, rows, views, left)
             del rows[fitting_count:], views[fitting_count:]
         return views
 
@@ -153,23 +153,14 @@ class Records:
         return {**self.view(kind, row), **extra}
 
     async def _relate(
-        self,
-        other: Kind,
-        name: str,
-        relation: Relation,
-        who: Requester,
-        rows: Sequence[Row],
-        views: Views,
-        left: int,
+        self, name: str, relation: Relation, who: Requester, rows: Sequence[Row], views: Views, left: int
     ) -> tuple[int, int]:
         """Adds related rows to as many views as ``left`` bytes allow: how many those are, and what is left then.
 
         One statement for each sort of related rows, whatever the number of rows; only what the requester may see.
         """
-        keys = list(dict.fromkeys(row[relation.own] for row in rows))
-        related = await statements.list_related_rows(
-            self._db, other, relation.theirs, keys, relation.maximum, who, max(left, 0)
-        )
+        other, keys = KINDS[relation.kind], list(dict.fromkeys(row[relation.own] for row in rows))
+        related = await statements.list_related_rows(self._db, other, relation, keys, who, max(left, 0))
         fitting_count, left = _fitting([row[relation.own] for row in rows], related, relation.theirs, left)
         views_by_key: dict[int, Views] = {}
         for row in related:

@@ -16,7 +16,7 @@ import attrs
 from crowdd.core.records import role_statements
 from crowdd.database.access import Database, Prepared, Row, Values, as_json, one, one_or_none
 from crowdd.kernel.requester import Requester
-from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.kind import Field, Kind, Relation
 from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integers, Json, Text
@@ -114,16 +114,22 @@ async def list_rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester
 
 
 async def list_related_rows(
-    db: Database, kind: Kind, column: str, keys: Sequence[int], maximum: int, who: Requester, max_bytes: int
+    db: Database, kind: Kind, relation: Relation, keys: Sequence[int], who: Requester, max_bytes: int
 ) -> list[Row]:
-    """Rows whose ``column`` is one of the keys and that the requester may see, at most ``maximum`` for each key.
+    """Rows that the keys are related to and that the requester may see, at most ``maximum`` for each key.
 
     They come in the order of the keys and end before they exceed ``max_bytes``; ``n_rows`` is how many there are.
     Of results only the last version. A look-up by index for each key, so that the cost is that of the rows found.
     """
-    values = {**who.role_values(), "actor": who.actor, "keys": list(keys), "maximum": maximum, "max_bytes": max_bytes}
-    where = [f"t.{column} = k.key", role_statements.any_of(kind, kind.rights.see)]
-    if column == "task_id":  # the indexes of what hangs on a task begin with its project
+    values = {
+        **who.role_values(),
+        "actor": who.actor,
+        "keys": list(keys),
+        "maximum": relation.maximum,
+        "max_bytes": max_bytes,
+    }
+    where = [f"t.{relation.theirs} = k.key", role_statements.any_of(kind, kind.rights.see)]
+    if relation.theirs == "task_id":  # the indexes of what hangs on a task begin with its project
         where.append("t.project_id = (SELECT x.project_id FROM task x WHERE x.id = k.key)")
     if "last_version" in kind.by_name:
         where.append("t.last_version")

@@ -19,7 +19,7 @@ from crowdd.database.access import Database, Row, Transactions
 from crowdd.features.accounts import list_statements, statements, validation
 from crowdd.features.accounts.invitations import Invitations
 from crowdd.features.accounts.passwords import PasswordPolicy, Passwords
-from crowdd.features.accounts.rows import Account, AccountPage, Administrator, Leader, PersonRow
+from crowdd.features.accounts.rows import Account, AccountPage, Administrator, Leader, NewLink, PersonRow
 from crowdd.features.accounts.sessions import lock_account
 from crowdd.features.accounts.validation import Registration
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
@@ -63,27 +63,41 @@ class Administrators:
 LINK_HOURS = 48
 
 
+@attrs.frozen
+class SignUp:
+    """What becomes an account: words that were checked, and the hash of the password, if there is one.
+
+    ``proved``: the person reads the address. ``invitation``: the digest of one, if not that of the form. Where one is
+    needed it is used up.
+    """
+
+    form: Registration
+    hashed: str | None = attrs.field(repr=False)
+    admin: bool = False
+    proved: bool = False
+    invitation: bytes | None = None
+
+
+@attrs.frozen(eq=False)
 class Accounts:
     """Everything about accounts that pages, API and command line share."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        new_batcher: BatcherFactory,
-        passwords: Passwords,
-        policy: PasswordPolicy,
-        attempts: Attempts,
-        secrets: Secrets,
-        security_log: SecurityLog,
-        administrators: Administrators,
-        site: Site,
-        invitations: Invitations,
-    ) -> None:
-        self._db, self._passwords, self._policy, self._attempts = db, passwords, policy, attempts
-        self._secrets, self._site, self._invitations = secrets, site, invitations
-        self._security_log, self._administrators = security_log, administrators
-        # Looked up at each request: a key or an account that ends has ended at once, in every process.
-        self._keys: Batcher[bytes, Account | None] = new_batcher(partial(statements.find_by_key, db))
+    _db: Transactions
+    _new_batcher: BatcherFactory
+    _passwords: Passwords
+    _policy: PasswordPolicy
+    _attempts: Attempts
+    _secrets: Secrets
+    _security_log: SecurityLog
+    _administrators: Administrators
+    _site: Site
+    _invitations: Invitations
+    # Looked up at each request: a key or an account that ends has ended at once, in every process.
+    _keys: Batcher[bytes, Account | None] = attrs.field(init=False)
+
+    @_keys.default
+    def _make_keys(self) -> Batcher[bytes, Account | None]:
+        return self._new_batcher(partial(statements.find_by_key, self._db))
 
     # Requesters
 
@@ -115,7 +129,7 @@ class Accounts:
         hashed = None if passwordless else await self._passwords.hash(form.password)
 
         async def work(tx: Database) -> int:
-            user_id = await self.add(tx, form, hashed, who, admin=admin, proved=proved)
+            user_id = await self.add(tx, SignUp(form, hashed, admin, proved), who)
             if then is not None:
                 await then(tx, user_id)
             return user_id
@@ -161,32 +175,19 @@ class Accounts:
         if allowed and who.via != "cli":
             await self._attempts.count(Limit(f"signup:{who.network}", allowed, HOUR_MINUTES))
 
-    async def add(
-        self,
-        tx: Database,
-        form: Registration,
-        hashed: str | None,
-        who: Requester,
-        *,
-        admin: bool = False,
-        proved: bool = False,
-        invitation: bytes | None = None,
-    ) -> int:
-        """The id of a new account of somebody whose words were checked. Raises FormError for what is taken.
-
-        ``invitation``: the digest of one, if not that of the form. Where one is needed it is used up.
-        """
-        key = token()
+    async def add(self, tx: Database, sign_up: SignUp, who: Requester) -> int:
+        """The id of a new account. Raises FormError for what is taken."""
+        form, key = sign_up.form, token()
         hashed_key = self.key_hash(key)
         values = {
             "name": form.name,
             "fullname": form.fullname.strip(),
             "email_addr": form.email_addr.strip(),
-            "passwd_hash": hashed,
+            "passwd_hash": sign_up.hashed,
             "api_key_hash": hashed_key,
             "api_key_encrypted": b"",
-            "admin": admin,
-            "valid_email": proved,
+            "admin": sign_up.admin,
+            "valid_email": sign_up.proved,
             "locale": who.locale,
         }
         try:
@@ -194,12 +195,12 @@ class Accounts:
         except ConflictError as error:
             raise FormError(validation.describe_taken(error)) from None
         await statements.set_api_key(tx, user_id, hashed_key, self._encrypted(user_id, key))
-        if who.via != "cli" and not admin:
-            link = invitation or self._invitations.digest(form.invitation)
+        if who.via != "cli" and not sign_up.admin:
+            link = sign_up.invitation or self._invitations.digest(form.invitation)
             await self._invitations.accept(tx, link, user_id, who)
         maker = who if who.user_id or who.via == "cli" else attrs.evolve(who, user_id=user_id, user_name=form.name)
-        await log_statements.write_act(tx, maker, "create", "user", user_id, after={"admin": admin})
-        if admin:
+        await log_statements.write_act(tx, maker, "create", "user", user_id, after={"admin": sign_up.admin})
+        if sign_up.admin:
             await self._administrators.made(tx, user_id, maker)
         return user_id
 
@@ -278,7 +279,7 @@ class Accounts:
         """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
         form = Registration(EXAMPLES, EXAMPLES.title(), f"{EXAMPLES}-{token()}@example.invalid", "", "")
         if await statements.find_by_name(self._db, EXAMPLES) is None:
-            await self._db.transaction(lambda tx: self.add(tx, form, None, SYSTEM))
+            await self._db.transaction(lambda tx: self.add(tx, SignUp(form, None), SYSTEM))
         return await self.find(EXAMPLES)
 
     # Administrators
@@ -311,7 +312,7 @@ class Accounts:
 
         async def work(tx: Database) -> None:
             await statements.delete_links(tx, "first_admin")
-            await statements.insert_link(tx, self._secrets.digest("link", made), "first_admin", LINK_HOURS)
+            await statements.insert_link(tx, NewLink(self._secrets.digest("link", made), "first_admin", LINK_HOURS))
 
         await self._db.transaction(work)
         return made
@@ -334,7 +335,7 @@ class Accounts:
         async def work(tx: Database) -> int:
             if await statements.use_link(tx, self._secrets.digest("link", link), "first_admin") is None:
                 raise NotFoundError(_("This link has been used or has expired."))
-            return await self.add(tx, form, hashed, who, admin=True)
+            return await self.add(tx, SignUp(form, hashed, admin=True), who)
 
         return await self._db.transaction(work)
 

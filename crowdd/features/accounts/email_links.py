@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 
+import attrs
 import orjson
 
 from crowdd.core.mail.mail import Mail
@@ -11,7 +12,7 @@ from crowdd.core.quotas import HOUR_MINUTES, NETWORK_FACTOR, Limit
 from crowdd.core.secrets import Secrets, place, token
 from crowdd.database.access import Database
 from crowdd.features.accounts import statements
-from crowdd.features.accounts.rows import Address
+from crowdd.features.accounts.rows import Address, NewLink
 from crowdd.kernel.errors import ForbiddenError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
@@ -21,6 +22,22 @@ _MAX_MAILS_PER_HOUR = 20  # to one address, from all networks together
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks
 _AGAIN = "Request a new one."
 _SPENT = _("This link has been used or has expired. Request a new one.")
+
+
+@attrs.frozen
+class Link:
+    """A link to ``path`` for the person with the address ``to``. ``origin`` is the network that asked for it.
+
+    ``data`` is encrypted until the link is used; ``flash`` is what a front end elsewhere shows when it is opened.
+    """
+
+    purpose: str
+    path: str
+    to: str
+    origin: str
+    user_id: int | None = None
+    data: Values = attrs.field(factory=dict)
+    flash: str = ""
 
 
 class EmailLinks:
@@ -39,51 +56,24 @@ class EmailLinks:
         more = {"url": f"{self._front}{path}", "name": greeted(person), **context}
         await self.send(tx, person["email_addr"], template, person["locale"], **more)
 
-    async def send_link(
-        self,
-        tx: Database,
-        purpose: str,
-        path: str,
-        to: str,
-        template: str,
-        locale: str,
-        *,
-        origin: str,
-        user_id: int | None = None,
-        data: Values | None = None,
-        flash: str = "",
-        **context: object,
-    ) -> None:
+    async def send_link(self, tx: Database, link: Link, template: str, locale: str, **context: object) -> None:
         """An e-mail with a link, as ``make_link`` makes it."""
-        url = await self.make_link(tx, purpose, path, to, origin=origin, user_id=user_id, data=data, flash=flash)
-        await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
+        url = await self.make_link(tx, link)
+        await self.send(tx, link.to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
 
-    async def make_link(
-        self,
-        tx: Database,
-        purpose: str,
-        path: str,
-        to: str,
-        *,
-        origin: str,
-        user_id: int | None = None,
-        data: Values | None = None,
-        flash: str = "",
-    ) -> str:
-        """A link for the person with the address ``to``. ``origin`` is the network that asked for it: of links of a
-        purpose that it had made for this address the newest two work, so that nobody ends a link that somebody else
-        asked for.
+    async def make_link(self, tx: Database, link: Link) -> str:
+        """The address of a link. Of those of a purpose that one network had made for an address, the newest two work.
 
-        ``data`` is encrypted until the link is used; ``flash`` is what a front end elsewhere shows when it is opened.
+        So nobody ends a link that somebody else asked for.
         """
-        key, subject = token(), self.subject(to)
-        asked_from, hashed = self._secrets.digest("origin", origin), self._hash(key)
-        await statements.keep_newest_links(tx, subject, purpose, asked_from, _LINKS_KEPT - 1)
-        encrypted = base64.b64encode(self._secrets.encrypt(orjson.dumps(data or {}).decode(), _place(hashed))).decode()
+        key, subject = token(), self.subject(link.to)
+        origin, hashed = self._secrets.digest("origin", link.origin), self._hash(key)
+        await statements.keep_newest_links(tx, subject, link.purpose, origin, _LINKS_KEPT - 1)
+        encrypted = base64.b64encode(self._secrets.encrypt(orjson.dumps(link.data).decode(), _place(hashed))).decode()
         await statements.insert_link(
-            tx, hashed, purpose, self.hours, user_id, {"encrypted": encrypted}, subject, asked_from
+            tx, NewLink(hashed, link.purpose, self.hours, link.user_id, {"encrypted": encrypted}, subject, origin)
         )
-        return f"{self._front}{path}?key={key}{flash_query(flash)}"
+        return f"{self._front}{link.path}?key={key}{flash_query(link.flash)}"
 
     async def look(self, db: Database, key: str, *purposes: str) -> str:
         """The purpose of a link that works. Raises ForbiddenError."""

@@ -15,6 +15,7 @@ from crowdd.core.rows import OpenInvitation
 from crowdd.core.secrets import Secrets, token
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements
+from crowdd.features.accounts.rows import NewLink
 from crowdd.kernel.errors import (
     NOT_FOUND,
     ConflictError,
@@ -70,7 +71,7 @@ class Invitations:
             if len(await site_statements.invitations(tx)) >= MAX_OPEN:
                 raise ConflictError(_("There are %(maximum)s open invitations. Withdraw some first.", maximum=MAX_OPEN))
             link = self.secrets.digest("link", key)
-            await statements.insert_link(tx, link, site_statements.INVITATION, days * 24, who.user_id, details)
+            await statements.insert_link(tx, NewLink(link, site_statements.INVITATION, days * 24, who.user_id, details))
             await log_statements.write_act(
                 tx, who, "create", "invitation", None, after={"note": note, "days": days, "mailed": mailed}
             )

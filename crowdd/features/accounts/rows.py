@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TypedDict
 
@@ -296,3 +297,26 @@ class OwnedProject(TypedDict):
     id: int
     short_name: str
     name: str
+
+
+@attrs.frozen
+class NewLink:
+    """A link that works once. ``subject`` and ``origin``: keyed hashes of the address and the network that it is for."""
+
+    token_hash: bytes
+    purpose: str
+    hours: int
+    user_id: int | None = None
+    data: Mapping[str, object] = attrs.field(factory=dict)
+    subject: bytes | None = None
+    origin: bytes | None = None
+
+
+@attrs.frozen
+class NewToken:
+    """A token that is to be made; with ``days`` None it does not expire."""
+
+    name: str
+    scope: str
+    project_id: int | None
+    days: int | None

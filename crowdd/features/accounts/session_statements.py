@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crowdd.core.devices import Authenticated
 from crowdd.core.rows import SessionAccount
 from crowdd.database.access import Database, Prepared, fetch_each, fetch_rows
 from crowdd.features.accounts.rows import Session
@@ -10,11 +11,11 @@ MAX_SESSIONS = 100  # of one account
 
 
 async def open_one(
-    db: Database, token_hash: bytes, user_id: int, version: int, days: int, agent: str, address: str
+    db: Database, token_hash: bytes, account: Authenticated, days: int, agent: str, address: str
 ) -> bool:
     """Stores a new session, which counts as proved: the person has just signed in.
 
-    False when ``version`` is not the account's ``access_version`` any more: a new password was set since the sign-in
+    False when the account has another ``access_version`` by now: a new password was set since the sign-in
     began. Of the other sessions, only the MAX_SESSIONS - 1 that were used last remain.
     """
     opened = await db.execute(
@@ -25,8 +26,8 @@ async def open_one(
         " SELECT %(hash)s, id, clock(), clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s FROM admitted",
         {
             "hash": token_hash,
-            "user": user_id,
-            "version": version,
+            "user": account.user_id,
+            "version": account.access_version,
             "days": days,
             "agent": agent,
             "address": address,

@@ -65,10 +65,8 @@ class Sessions:
     async def open(self, account: Authenticated, agent: str, who: Requester) -> str:
         """The token of a new session, for a cookie. Raises AnonymousError when the account has a new password since."""
         session_token, agent = token(), agent[:_AGENT]
-        hashed, version = self._hash(session_token), account.access_version
-        if not await session_statements.open_one(
-            self._db, hashed, account.user_id, version, self._days, agent, who.network
-        ):
+        hashed = self._hash(session_token)
+        if not await session_statements.open_one(self._db, hashed, account, self._days, agent, who.network):
             raise _signed_out()
         return session_token
 

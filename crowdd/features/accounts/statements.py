@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal
 
+import attrs
+
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import (
     Database,
@@ -26,6 +28,7 @@ from crowdd.features.accounts.rows import (
     Administrator,
     Leader,
     LockedAddress,
+    NewLink,
     OneTimeLink,
 )
 
@@ -239,29 +242,12 @@ async def delete_expired(db: Database) -> int:
     return gone + await record_statements.delete_in_batches(db, "attempt_count", "until <= clock()")
 
 
-async def insert_link(
-    db: Database,
-    token_hash: bytes,
-    purpose: str,
-    hours: int,
-    user_id: int | None = None,
-    data: object = None,
-    subject: bytes | None = None,
-    origin: bytes | None = None,
-) -> None:
-    """Stores a link; ``subject`` and ``origin`` are keyed hashes of the address it is sent to and the network it is for."""
+async def insert_link(db: Database, link: NewLink) -> None:
+    """Stores a link."""
     await db.execute(
-        "INSERT INTO one_time_link (token_hash, purpose, user_id, data, subject, origin, created, expires)"
-        " VALUES (%(hash)s, %(purpose)s, %(user)s, %(data)s, %(subject)s, %(origin)s, clock(), clock() + make_interval(hours => %(hours)s))",
-        {
-            "hash": token_hash,
-            "purpose": purpose,
-            "user": user_id,
-            "data": as_json(data or {}),
-            "subject": subject,
-            "origin": origin,
-            "hours": hours,
-        },
+        "INSERT INTO one_time_link (token_hash, purpose, user_id, data, subject, origin, created, expires) VALUES"
+        " (%(token_hash)s, %(purpose)s, %(user_id)s, %(data)s, %(subject)s, %(origin)s, clock(), clock() + make_interval(hours => %(hours)s))",
+        {**attrs.asdict(link, recurse=False), "data": as_json(link.data)},
     )
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
 
 import attrs
 import click
 
+from crowdd.admin_cli.groups import gathered
 from crowdd.admin_cli.output import json_option, say, watching
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.core.feature import House
@@ -22,6 +22,7 @@ from crowdd.features.batches.grouping import is_system_file
 from crowdd.features.batches.incoming_files import Part
 from crowdd.features.batches.rows import MediaFile
 from crowdd.features.imports import commands as import_commands
+from crowdd.features.imports.commands import Asked
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import project as found
 from crowdd.kernel.errors import ForbiddenError, InvalidValueError, NotFoundError, TooLargeError
@@ -118,16 +119,25 @@ def describe_outcome(done: AddedMedia) -> list[str]:
 _FATES = {"added": "added", "updated": "updated", "present": "already there", "refused": "refused"}
 
 
-class Importing(TypedDict):
-    """What is imported; None leaves it as usual."""
+@attrs.frozen
+class MediaChoices:
+    """What becomes of the files of a folder."""
 
-    source: str | None
-    key: str | None
-    keep_columns: bool
-    n_answers: int | None
-    sheet: str | None
-    on_error: str | None
-    dry_run: bool
+    by_name: bool
+    column: str
+    answers: int | None
+    keep_location: bool
+    keep_original: bool
+
+    def as_json(self) -> Values:
+        """The same as the page sends it."""
+        return {
+            "grouping": "name" if self.by_name else "file",
+            "column": self.column,
+            "n_answers": self.answers,
+            "keep_location": self.keep_location,
+            "keep_original": self.keep_original,
+        }
 
 
 @click.command("add-media")
@@ -142,33 +152,17 @@ class Importing(TypedDict):
 @click.option("--keep-original", is_flag=True, help="Also keep pictures in full size.")
 @json_option
 @click.pass_obj
-def add_media(
-    config: Path | None,
-    which: str,
-    directory: Path,
-    by_name: bool,
-    column: str,
-    answers: int | None,
-    keep_location: bool,
-    keep_original: bool,
-    as_json: bool,
-) -> None:
+@gathered("choices", MediaChoices)
+def add_media(config: Path | None, which: str, directory: Path, choices: MediaChoices, as_json: bool) -> None:
     """Create tasks from the pictures, sounds, videos and PDFs in the folder DIRECTORY and the folders in it.
 
     The files are copied, and the running server, or the next one that starts, prepares them. If the command is
     interrupted, run it again: only what is missing is copied. Files that a task of the project already has are
     skipped.
     """
-    choices = {
-        "grouping": "name" if by_name else "file",
-        "column": column,
-        "n_answers": answers,
-        "keep_location": keep_location,
-        "keep_original": keep_original,
-    }
     files = list_folder_files(directory)
     with watching("Copying files", len(files), quiet=as_json) as report:
-        done = with_domain(config, lambda d: copy_files(d, which, directory, files, choices, report))
+        done = with_domain(config, lambda d: copy_files(d, which, directory, files, choices.as_json(), report))
     say(as_json, attrs.asdict(done), *describe_outcome(done))
 
 
@@ -184,21 +178,18 @@ def add_media(
 @click.option("--resume", is_flag=True, help="Continue the newest unfinished import of the project.")
 @json_option
 @click.pass_obj
-def import_(config: Path | None, which: str, resume: bool, as_json: bool, **asked: Unpack[Importing]) -> None:
+@gathered("asked", Asked)
+def import_(config: Path | None, which: str, asked: Asked, resume: bool, as_json: bool) -> None:
     """Import tasks from a table, a manifest or an export, like the import page of the project.
 
     FILE|URL is a file, or the public address of one. Rows that already are tasks are skipped, so you can import a
     file again. If rows are refused, nothing is added without --on-error. Ctrl-C stops it: finished rows stay, and
     --resume continues. A running server continues by itself within two minutes.
     """
-    if resume == (asked["source"] is not None):
+    if resume == (asked.source is not None):
         raise click.UsageError("Name a file or an address, or use --resume.")
     with watching("Importing rows", quiet=as_json) as report:
-        done = with_domain(
-            config,
-            lambda house: import_commands.run(house, which, import_commands.Asked(**asked), report),
-            connections=3,
-        )
+        done = with_domain(config, lambda house: import_commands.run(house, which, asked, report), connections=3)
     say(as_json, done, *_imported(done))
 
 

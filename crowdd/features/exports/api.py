@@ -22,6 +22,7 @@ from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD
 from crowdd.http.edge import downloads
 from crowdd.http.edge.streams import SseConnection
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.operation import Operation, Parameter
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Download, PiecesResponse, Response, Stream
@@ -34,6 +35,7 @@ from crowdd.kernel.errors import (
     OutdatedError,
     TooManyRequestsError,
 )
+from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester, network
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.types import Boolean, Integer, clean_text
@@ -110,6 +112,12 @@ _EXPORT = Operation(
         Parameter(
             "separator", {"type": "string", "enum": list(SEPARATORS)}, "Between the cells of CSV (default: comma)."
         ),
+        Parameter(
+            "headings",
+            {"type": "string", "enum": ["words"]},
+            "With words, the texts of questions stand above the columns of CSV and Excel, in the caller's language.",
+            empty=True,
+        ),
         Parameter("raw", _FLAG, "With 1, texts in CSV are not guarded against spreadsheets.", empty=True),
         Parameter("bom", _FLAG, "With 1, CSV begins with a byte order mark.", empty=True),
         Parameter("task_ids", _IDS, "Only rows of these tasks: ids, separated by commas.", empty=True),
@@ -170,7 +178,7 @@ def asked_file(
         row,
         type_,
         format_,
-        _options(query, bom=bom),
+        _options(query, locale_of(incoming), bom=bom),
         named=named,
         volunteer=word,
         analysis=analysis,
@@ -178,13 +186,17 @@ def asked_file(
     )
 
 
-def _options(query: Mapping[str, str], *, bom: bool) -> Options:
+def _options(query: Mapping[str, str], language: str, *, bom: bool) -> Options:
+    headings = query.get("headings", "")
+    if headings not in ("", "words"):
+        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="headings", choices="words"))
     return Options(
         info=query.get("info", ""),
         rows=query.get("rows", "record"),
         raw=queries.parse_flag(query.get("raw", ""), "raw"),
         task=query.get("task", ""),
         separator=query.get("separator", "comma"),
+        headings=language if headings else "",
         bom=queries.parse_flag(query["bom"], "bom") if query.get("bom") else bom,
     )
 

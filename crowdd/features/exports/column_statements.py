@@ -34,7 +34,8 @@ class Column:
     ``type`` is integer, number, boolean, text, timestamp or json, or decimal for numbers that no other type has exactly.
     ``about`` says what it is, ``origin`` where name and type come from: attribute, declared, values or computed.
     ``shorter`` makes the value as text, where there is a shorter way than by ``sql``. ``plain``: arrays and objects are
-    texts for people in tables, not JSON. ``shown``: how a spreadsheet shows a text, as date or link.
+    texts for people in tables, not JSON. ``shown``: how a spreadsheet shows a text, as date or link. ``title``: its
+    heading in words, "" for its name.
     """
 
     name: str
@@ -46,6 +47,12 @@ class Column:
     shorter: str = ""
     plain: bool = False
     shown: str = ""
+    title: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What stands above it in tables."""
+        return self.title or self.name
 
     @property
     def is_stored(self) -> bool:

@@ -27,6 +27,7 @@ from crowdd.features.exports.formats import (
     DATA_FORMATS,
     DICTIONARY,
     FORMATS,
+    GEOJSON,
     KINDS,
     OF_TASKS,
     SEPARATORS,
@@ -52,7 +53,8 @@ from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
-from crowdd.kinds.questions.validation import QUESTIONS
+from crowdd.kinds.answers.words import words_of
+from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
@@ -190,6 +192,7 @@ class Exports:
             answer_key if isinstance(answer_key, str) else None,
             declared(row["info"]) if kind in (RESULT, TASK_RUN) else [],
             _questions(row["info"]),
+            words_of(row["info"], options.headings) if options.headings else {},
             analysis,
             cursor,
         )
@@ -285,12 +288,19 @@ class Exports:
                 await self._csv(tx, file, sink)
             elif file.format == "xlsx":
                 await self._workbook(tx, file, sink)
+            elif file.format == GEOJSON:
+                await self._geojson(tx, file, sink)
             elif file.format == DICTIONARY:
                 sink(dictionary(file, await self._tables.of(tx, file, typed=True)), 0)
             else:
                 await self._json(tx, file, sink)
 
         await self._reading.transaction(work)
+
+    async def _geojson(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        begin, table = b'{"type":"FeatureCollection","features":[\n', await self._tables.of(tx, file, typed=False)
+        rows = await self._lines(tx, table.as_features(b",\n"), sink, begin)
+        sink(b"\n]}\n" if rows else begin + b"]}\n", 0)
 
     async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         array = file.format == "json"
@@ -417,10 +427,10 @@ def _questions(info: Values) -> Values:
 
 
 def _names(file: ExportFile, columns: Sequence[Column]) -> bytes:
-    """What a CSV file begins with: the names of its columns."""
+    """What a CSV file begins with: the headings of its columns."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=SEPARATORS[file.options.separator]).writerow(
-        [csv_cell(column.name, raw=file.options.raw) for column in columns]
+        [csv_cell(column.heading, raw=file.options.raw) for column in columns]
     )
     # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
     return (_BOM if file.options.bom else b"") + text.getvalue().removesuffix("\r\n").encode()

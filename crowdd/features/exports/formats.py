@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 from crowdd.database.access import Database
-from crowdd.features.exports import column_statements, statements, table_statements
+from crowdd.features.exports import column_statements, headings, statements, table_statements
 from crowdd.features.exports import wide_statements as wide_columns
 from crowdd.features.exports.changes import Cursor
 from crowdd.features.exports.column_statements import Column, Source
@@ -23,6 +23,7 @@ from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField
+from crowdd.kinds.answers.words import Words
 from crowdd.kinds.exported import CONSENSUS, EVENT, VOLUNTEER
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.result import RESULT
@@ -46,11 +47,15 @@ FORMATS: Mapping[str, str] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "ndjson": "application/x-ndjson",
+    "geojson": "application/geo+json",
     "parquet": "application/vnd.apache.parquet",
     "arrow": "application/vnd.apache.arrow.file",
     DICTIONARY: "application/json",
 }
 DATA_FORMATS = ("parquet", "arrow")
+GEOJSON = "geojson"
+OF_PLACES = ("task_run", "consensus")
+"""Types that may have places and areas on maps."""
 WORKBOOK = "workbook"
 """The type of a file with the sheets of all usual kinds."""
 SHEETS = ("result", "task_run", "task")
@@ -69,7 +74,8 @@ class Options:
     ``info``: as columns of its keys, as JSON in one column, both, or "" for what is usual in the format. ``rows``: a
     row is a record, a mark in an answer, or a task with a column for each volunteer. ``raw``: texts in CSV are not
     guarded against spreadsheets. ``bom``: CSV begins with a byte order mark. ``task``: "columns" for those of its task
-    in each row. ``separator``: between the cells of CSV, one of SEPARATORS.
+    in each row. ``separator``: between the cells of CSV, one of SEPARATORS. ``headings``: the language of the words of
+    questions that stand above columns, "" for the names of columns.
     """
 
     info: str = ""
@@ -78,6 +84,7 @@ class Options:
     bom: bool = False
     task: str = ""
     separator: str = "comma"
+    headings: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -98,6 +105,8 @@ class Options:
         _require_one_of("rows", self.rows, ROWS)
         _require_one_of("task", self.task, ("", "columns"))
         _require_one_of("separator", self.separator, SEPARATORS)
+        if format_ == GEOJSON and type_ not in OF_PLACES:
+            raise InvalidValueError(f"format=geojson requires type={', '.join(OF_PLACES)}.")
         if self.rows != "record" and (type_ != "task_run" or self.info):
             raise InvalidValueError(f"rows={self.rows} requires type=task_run, and no info.")
 
@@ -112,7 +121,8 @@ def _require_one_of(name: str, value: str, choices: Mapping[str, str] | Sequence
 class ExportFile:
     """A file that somebody may have: its name, its type, and what it is made of.
 
-    ``fields`` are the answer fields of the project, ``questions`` its questions by name. ``since``: only what
+    ``fields`` are the answer fields of the project, ``questions`` its questions by name, ``words`` their words where
+    these stand above columns. ``since``: only what
     changed behind this cursor, with deletions, and the next cursor at the end. ``sheets``: what else a workbook has.
     """
 
@@ -126,6 +136,7 @@ class ExportFile:
     answer_key: str | None
     fields: Sequence[AnswerField] = ()
     questions: Values = attrs.field(factory=dict)
+    words: Mapping[str, Words] = attrs.field(factory=dict)
     analysis: int | None = None
     since: Cursor | None = None
     sheets: Sequence[ExportFile] = ()
@@ -173,16 +184,20 @@ class Tables:
         Raises InvalidValueError when they are too many, NotFoundError for an analysis that is not there.
         """
         typed = typed or file.info == "wide"
-        if file.options.rows == "mark":
+        if file.options.rows == "mark" or (file.format == GEOJSON and file.kind is TASK_RUN):
             table = table_statements.select_marks(file.chosen, _attributes(file), file.fields)
         elif file.options.rows == "task":
             table = await self._by_volunteer(tx, file, typed=typed)
         else:
             table = await self._by_record(tx, file, typed=typed, waits=waits)
+        if file.format == GEOJSON:
+            table = table_statements.select_places(table, is_consensus=file.kind is CONSENSUS)
         if file.options.task:
             table = await self._with_tasks(tx, file, table, typed=typed, waits=waits)
         if file.info == "wide":
             table = attrs.evolve(table, columns=[column_statements.for_people(each) for each in table.columns])
+        if file.options.headings:
+            table = attrs.evolve(table, columns=headings.in_words(table.columns, file.words))
         return table
 
     async def _with_tasks(

@@ -133,8 +133,8 @@ class ExportPublic(ProjectPublic):
 class ExportPrivate(ProjectPrivate):
     """``chosen`` are the tasks whose rows leave, for addresses: by their ids or by filters; "" for all.
 
-    ``kept`` are the same as pairs. ``tables``: whether tables have columns of tasks and are wide, their separator (""
-    for that of the reader's language), and whether the reader chose that.
+    ``kept`` are the same as pairs. ``tables``: whether tables have columns of tasks and words of questions and are
+    wide, their separator ("" for that of the reader's language), and whether the reader chose that.
     """
 
     task_ids: str
@@ -157,10 +157,11 @@ class UsagePrivate(ProjectPrivate):
 
 
 def _tables(query: Mapping[str, str]) -> Values:
-    """How tables are made: with columns of tasks, unless the form of the page says otherwise."""
+    """How tables are made: with columns of tasks and words of questions, unless the form says otherwise."""
     separator = query.get("separator", "")
     return {
         "task": query.get("task") == "columns" or not separator,
+        "words": query.get("headings") == "words" or not separator,
         "wide": query.get("info") == "wide",
         "separator": separator if separator in SEPARATORS else "",
         "changed": bool(separator),
@@ -182,7 +183,7 @@ class ExportPages:
 
         ``raw=1``: texts in tables are not escaped. ``task_ids``: only of these tasks. ``volunteer``: only answers with
         this code. ``analysis``: whose labels stand beside results. ``scope=matching`` with ``matching``: only of the
-        tasks of these filters. ``task``, ``info`` and ``separator`` choose how the tables of the page are made.
+        tasks of these filters. ``task``, ``info``, ``headings`` and ``separator`` choose how its tables are made.
         """
         row = await self._projects.page(short_name, incoming.who)
         self._exports.require(incoming.who, row)

@@ -227,6 +227,11 @@ class Table:
         """Each row as a JSON object of the columns."""
         return self._lines([_concatenated([*self._members(), "'}'"])], _AS_IT_IS, between)
 
+    def as_features(self, between: bytes) -> Lines:
+        """Each row, which has a mark with a geometry, as a feature of GeoJSON with the columns as its properties."""
+        geometry = [literal('{"type":"Feature","geometry":'), "(t.mark->'geometry')::text", literal(',"properties":')]
+        return self._lines([_concatenated([*geometry, *self._members(), "'}}'"])], _AS_IT_IS, between)
+
     async def begins(self, tx: Database) -> bytes:
         """What the first line of ``as_json`` begins with, whatever columns come behind these; empty without rows."""
         line = f"{_concatenated(self._members())} AS line"

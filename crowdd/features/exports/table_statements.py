@@ -24,6 +24,7 @@ from crowdd.kinds.task_run import TASK_RUN
 _MARKED = MARKS | {"polygon", "labels", "transcript", "ranking"}
 _NUMBERS = ("x", "y", "width", "height", "start", "end")
 _PLACES = ("longitude", "latitude")
+_NOT_OF_PLACES = frozenset({*_NUMBERS, *_PLACES, "text", "outline", "value", "state"})
 
 
 def select_marks(chosen: Chosen, columns: Sequence[Column], fields: Sequence[AnswerField]) -> Table:
@@ -60,6 +61,25 @@ def select_marks(chosen: Chosen, columns: Sequence[Column], fields: Sequence[Ans
         Column("state", "text", "t.state", about=f"{STATES}; only answered has a mark."),
     ]
     return Table(rows, chosen, [*(column for column in columns if column.name != "info"), *of_mark])
+
+
+def select_places(table: Table, *, is_consensus: bool) -> Table:
+    """The marks of a table of ``select_marks`` that lie on a map, or those in the values of a table of consensus."""
+    rows, columns = table.rows, list(table.columns)
+    if is_consensus:
+        rows = (
+            f"(SELECT t.*, e.mark, e.nth AS mark_nth FROM (SELECT t.* FROM {rows}) t CROSS JOIN LATERAL"
+            " jsonb_array_elements(CASE WHEN jsonb_typeof(t.value) = 'array' THEN t.value END) WITH ORDINALITY e(mark, nth)) t"
+        )
+        columns += [
+            Column("mark", "integer", "t.mark_nth", about="Number of the mark in the consensus, from 1."),
+            Column("label", "text", "(t.mark->>'label')", about="Label of the mark."),
+        ]
+    return attrs.evolve(
+        table,
+        rows=f"(SELECT t.* FROM {rows} WHERE jsonb_typeof(t.mark->'geometry') = 'object') t",
+        columns=[column for column in columns if column.name not in _NOT_OF_PLACES],
+    )
 
 
 def select_by_volunteer(

@@ -87,6 +87,10 @@ def _rows_of(question: Values) -> Iterator[list[str]]:
 
 def columns(sheets: Sequence[tuple[str, Table]]) -> SmallSheet:
     """What each column is."""
-    heading = [_("Sheet"), _("Column"), _("Meaning"), _("Type"), _("Origin")]
-    rows = ([name, each.name, each.about, each.type, each.origin] for name, table in sheets for each in table.columns)
+    heading = [_("Sheet"), _("Column"), _("Name"), _("Meaning"), _("Type"), _("Origin")]
+    rows = (
+        [name, each.heading, each.name, each.about, each.type, each.origin]
+        for name, table in sheets
+        for each in table.columns
+    )
     return SmallSheet(_("Columns"), [heading, *rows])

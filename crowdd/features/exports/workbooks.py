@@ -132,10 +132,10 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _heading(columns: Sequence[Column]) -> bytes:
-    """The first row, with the names of the columns."""
+    """The first row, with the headings of the columns."""
     style = f's="{HEADING}" t="inlineStr"'
     cells = (
-        f'<c r="{column_letters(nth)}1" {style}><is><t xml:space="preserve">{_escaped(column.name)}</t></is></c>'
+        f'<c r="{column_letters(nth)}1" {style}><is><t xml:space="preserve">{_escaped(column.heading)}</t></is></c>'
         for nth, column in enumerate(columns)
     )
     return f'<row r="1">{"".join(cells)}</row>'.encode()

@@ -11,7 +11,7 @@ from typing import TypedDict
 import attrs
 import click
 
-from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.groups import Group, gathered
 from crowdd.admin_cli.output import json_option, listing, say, watching
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
@@ -34,14 +34,13 @@ from crowdd.features.gallery.feature import GalleryFeature
 from crowdd.features.gallery.folders import PROJECT_FILE, Missing
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import project as found
-from crowdd.features.projects.rows import ProjectPage
 from crowdd.kernel.errors import ConflictError, NotFoundError
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Values
 from crowdd.kinds.questions.text_languages import text_in
 
 ANSWERS = "answers"
-Unload = Callable[[ProjectPage, Path, Callable[[int], None]], Awaitable[list[Path]]]
+Unload = Callable[[Path, Callable[[int], None]], Awaitable[list[Path]]]
 
 
 class WrittenFile(TypedDict):
@@ -54,26 +53,19 @@ class WrittenFile(TypedDict):
 async def write_files(
     exports: Exports,
     unload: Unload | None,
-    row: ProjectPage,
     folder: Path,
-    files: Sequence[tuple[str, str]],
+    wanted: Sequence[ExportFile],
     report: Callable[[int], None],
-    options: Options,
     *,
     resume: bool,
-    since: str | None = None,
 ) -> list[WrittenFile]:
-    """Write each of the files (type and format) of a project, and return the path and size of each.
+    """Write the files, and return the path and size of each.
 
     They are in the folder ``answers`` below ``folder``. ``unload`` writes the project itself beside them; None leaves
     it out. A file gets its name only when it is complete. ``resume`` keeps complete files. Without it they are refused
-    before anything is written. ``since``: only what changed behind this cursor. ``report`` is called with the number of
-    rows that are done. Raises ConflictError.
+    before anything is written. ``report`` is called with the number of rows that are done. Raises ConflictError.
     """
     answers = folder / ANSWERS
-    wanted = [
-        exports.file(SYSTEM, row, type_, format_, options.of_type(type_), since=since) for type_, format_ in files
-    ]
     existing = [file.name for file in wanted if (answers / file.name).exists()]
     parts = [name for name in folder_export.PARTS if unload and (folder / name).exists()]
     if (existing or parts) and not resume:
@@ -82,7 +74,7 @@ async def write_files(
         )
     written = []
     if unload is not None and PROJECT_FILE not in parts:  # it comes last
-        written = await unload(row, folder, report)
+        written = await unload(folder, report)
     answers.mkdir(parents=True, exist_ok=True)
     done = 0
     for file in wanted:
@@ -110,6 +102,15 @@ _WORTH_WATCHING = 1000  # tasks
 _SHOWN = 20  # values that name files which are not there
 
 
+@attrs.frozen
+class _Loading:
+    directory: Path
+    owner: str | None
+    publish: bool | None
+    if_empty: bool
+    strict: bool
+
+
 @click.command()
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--owner", metavar="NAME", help="Owner of a new project (default: the first administrator).")
@@ -120,15 +121,8 @@ _SHOWN = 20  # values that name files which are not there
 @click.option("--strict", is_flag=True, help="Refuse a folder whose tasks name files that are not in it.")
 @json_option
 @click.pass_obj
-def load(
-    config: Path | None,
-    directory: Path,
-    owner: str | None,
-    publish: bool | None,
-    if_empty: bool,
-    strict: bool,
-    as_json: bool,
-) -> None:
+@gathered("asked", _Loading)
+def load(config: Path | None, asked: _Loading, as_json: bool) -> None:
     """Load a project from the folder DIRECTORY. Loading it again updates the project without duplicating tasks.
 
     The folder contains project.json (name, short_name, description, category, n_answers, published, info ...),
@@ -137,9 +131,34 @@ def load(
     standard error (with --json as missing_files). With --strict, nothing is loaded in this case and the exit status
     is 1.
     """
-    with _watching(directory, as_json, strict) as (source, progress):
-        done = with_domain(config, lambda house: _load(house, source, if_empty, owner, publish, progress))
+    with _watching(asked, as_json) as (source, progress):
+        done = with_domain(config, lambda house: _load(house, source, asked, progress))
     say(as_json, done, _words(done))
+
+
+@attrs.frozen
+class _Exporting:
+    """Options are those of ``Options``; without ``types``, the whole project."""
+
+    which: str
+    target: Path
+    types: tuple[str, ...]
+    format_: str
+    info: str
+    rows: str
+    task_columns: bool
+    separator: str
+    bom: bool
+    raw: bool
+    since: str | None
+    resume: bool
+
+    @property
+    def options(self) -> Options:
+        task = "columns" if self.task_columns else ""
+        return Options(
+            self.info, self.rows, self.raw, self.bom and self.since is None, task=task, separator=self.separator
+        )
 
 
 @click.command()
@@ -194,22 +213,8 @@ def load(
 @click.option("--resume", is_flag=True, help="Keep complete files and write only the others.")
 @json_option
 @click.pass_obj
-def export(
-    config: Path | None,
-    which: str,
-    target: Path,
-    types: tuple[str, ...],
-    format_: str,
-    info: str,
-    rows: str,
-    task_columns: bool,
-    separator: str,
-    bom: bool,
-    raw: bool,
-    since: str | None,
-    resume: bool,
-    as_json: bool,
-) -> None:
+@gathered("asked", _Exporting)
+def export(config: Path | None, asked: _Exporting, as_json: bool) -> None:
     """Write a project and its answers to a folder that can be loaded on this or another server.
 
     The folder contains what `crowdctl project load` needs: project.json, its texts, tasks.ndjson, and the files that
@@ -218,18 +223,11 @@ def export(
     only these are written. With --since, the last line of a file has the cursor for the next time. A file gets its
     name when it is complete, so an interrupted export can be resumed.
     """
-    if since is not None and not types:
+    if asked.since is not None and not asked.types:
         raise click.UsageError("--since needs --type.")
-    files = [(type_, format_) for type_ in types or USUAL]
-    options = Options(
-        info, rows, raw, bom and since is None, task="columns" if task_columns else "", separator=separator
-    )
     with watching("Writing rows", quiet=as_json) as report:
-        done = with_domain(
-            config,
-            lambda d: _export(d, which, target, files, report, options, whole=not types, resume=resume, since=since),
-        )
-    say(as_json, done, *_written(target / folder_export.FILES, done))
+        done = with_domain(config, lambda house: _export(house, asked, report))
+    say(as_json, done, *_written(asked.target / folder_export.FILES, done))
 
 
 def _written(named: Path, done: list[WrittenFile]) -> list[str]:
@@ -239,47 +237,27 @@ def _written(named: Path, done: list[WrittenFile]) -> list[str]:
     return [*lines, f"{named} ({more} files)"] if more else lines
 
 
-async def _export(
-    house: House,
-    which: str,
-    target: Path,
-    files: list[tuple[str, str]],
-    report: Callable[[int], None],
-    options: Options,
-    *,
-    whole: bool,
-    resume: bool,
-    since: str | None,
-) -> list[WrittenFile]:
-    row, unload = (
-        await found(house[ProjectsFeature].projects, house.base.records, which),
-        partial(folder_export.unload, house[GalleryFeature].unloading),
-    )
-    return await write_files(
-        house[ExportsFeature].exports,
-        unload if whole else None,
-        row,
-        target,
-        files,
-        report,
-        options,
-        resume=resume,
-        since=since,
-    )
+async def _export(house: House, asked: _Exporting, report: Callable[[int], None]) -> list[WrittenFile]:
+    row = await found(house[ProjectsFeature].projects, house.base.records, asked.which)
+    exports, options = house[ExportsFeature].exports, asked.options
+    wanted = [
+        exports.file(SYSTEM, row, type_, asked.format_, options.of_type(type_), since=asked.since)
+        for type_ in asked.types or USUAL
+    ]
+    unload = None if asked.types else partial(folder_export.unload, house[GalleryFeature].unloading, row)
+    return await write_files(exports, unload, asked.target, wanted, report, resume=asked.resume)
 
 
 async def _load(
     house: House,
     source: folders.Folder,
-    if_empty: bool,
-    owner: str | None,
-    publish: bool | None,
+    asked: _Loading,
     progress: Callable[[int], object],
 ) -> dict[str, object] | None:
-    if if_empty and await house[ProjectsFeature].projects.any_at_all():
+    if asked.if_empty and await house[ProjectsFeature].projects.any_at_all():
         return None
     done = await folder_import.load(
-        house[GalleryFeature].loading, source, owner=owner, publish=publish, progress=progress
+        house[GalleryFeature].loading, source, owner=asked.owner, publish=asked.publish, progress=progress
     )
     missing = {"values": source.missing.values, "tasks": source.missing.tasks}
     named = [attrs.asdict(one) for one in source.missing.named]
@@ -288,10 +266,10 @@ async def _load(
 
 
 @contextlib.contextmanager
-def _watching(directory: Path, as_json: bool, strict: bool) -> Iterator[tuple[folders.Folder, Callable[[int], object]]]:
+def _watching(asked: _Loading, as_json: bool) -> Iterator[tuple[folders.Folder, Callable[[int], object]]]:
     """The folder, and what is to be told of progress: a bar where there is time to see it."""
-    source = folders.read_folder(directory)
-    _require_files(source.missing, strict, as_json)
+    source = folders.read_folder(asked.directory)
+    _require_files(source.missing, asked.strict, as_json)
     with watching("Loading tasks", source.n_tasks, quiet=as_json or source.n_tasks <= _WORTH_WATCHING) as report:
         yield source, report
 

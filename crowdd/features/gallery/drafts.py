@@ -14,7 +14,7 @@ import orjson
 
 from crowdd.database.access import Row
 from crowdd.features.gallery import folders
-from crowdd.features.gallery.folder_import import Aside, Loading, find, load
+from crowdd.features.gallery.folder_import import Loading, find, load
 from crowdd.features.gallery.folders import PROJECT_FILE, TASK_FILES, Folder
 from crowdd.features.gallery.gallery import Gallery, copies, first_made
 from crowdd.features.gallery.template import Template
@@ -25,6 +25,7 @@ from crowdd.kernel.files import find_shipped
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds.questions import asks_opinions
 from crowdd.kinds.questions.text_languages import in_language, text_in
 
 _USUAL_ANSWERS: Final = 3
@@ -45,11 +46,10 @@ EXAMPLES: Final = ("digits", "ducks", "diary", "newspaper", "pond", "town", "isl
 
 @attrs.frozen
 class Drafts:
-    """Makes drafts for people. ``aside`` does what waits for the disk."""
+    """Makes drafts for people."""
 
     _loading: Loading
     _gallery: Gallery
-    _aside: Aside
 
     async def make(self, who: Requester, template: Template, wish: Wish) -> str:
         """The short name of a draft of the requester with the questions and the sample tasks of a template.
@@ -63,8 +63,8 @@ class Drafts:
             source = template.folder
             if source is None:
                 source = Path(place)
-                await self._aside(_write, source, template, await self._gallery.files(template))
-            folder = await self._aside(folders.read_folder, source)
+                await self._loading.aside(_write, source, template, await self._gallery.files(template))
+            folder = await self._loading.aside(folders.read_folder, source)
             wished = _wished(folder, template, wish)
             under_names = chain([wished] if wish.name else [], copies(wished, who))
             return await first_made(under_names, partial(self._make, who))
@@ -78,7 +78,7 @@ class Drafts:
                 return None
             if state == "whole":
                 return str(row["short_name"])
-        done = await load(self._loading, copy, who=who, publish=False, aside=self._aside, samples=True)
+        done = await load(self._loading, attrs.evolve(copy, samples=True), who=who, publish=False)
         return done.short_name
 
     async def own_example(self, who: Requester, name: str = "") -> str:
@@ -94,7 +94,7 @@ class Drafts:
         if name and name not in EXAMPLES:
             raise NotFoundError(_("No example has this name."))
         source = find_shipped(f"examples/{name or EXAMPLES[0]}")
-        folder = await self._aside(folders.read_folder, source)
+        folder = await self._loading.aside(folders.read_folder, source)
         known = {category["short_name"] for category in await self._loading.projects.categories()}
         folder = attrs.evolve(folder, category=folder.category if folder.category in known else None)
         return await first_made(copies(folder, who), partial(self._make_example, who))
@@ -103,7 +103,7 @@ class Drafts:
         row = await find(self._loading, copy.project["short_name"])
         if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
             return str(row["short_name"])
-        return (await load(self._loading, copy, who=who, publish=False, aside=self._aside)).short_name
+        return (await load(self._loading, copy, who=who, publish=False)).short_name
 
 
 def state_of(row: Row, copy: Folder, who: Requester) -> str:
@@ -128,6 +128,7 @@ def _wished(folder: Folder, template: Template, wish: Wish) -> Folder:
         "short_name": slug(wish.name) if wish.name else template.name,
         "description": text_in(template.card.description, wish.language),
         "info": info,
+        **({"zip_download": False} if asks_opinions(info) else {}),
     }
     return attrs.evolve(folder, project=project, category=None, published=False)
 

@@ -40,7 +40,7 @@ class GalleryFeature(Feature):
         return cls(
             gallery=gallery,
             template_maker=TemplateMaker(base.records, base.uploads, base.worker_thread.do, base.base_url),
-            drafts=Drafts(loading, gallery, base.worker_thread.do),
+            drafts=Drafts(attrs.evolve(loading, aside=base.worker_thread.do), gallery),
             loading=loading,
             unloading=Unloading(base, projects.projects, media.media_store, exports.resources),
         )

@@ -39,11 +39,12 @@ async def _at_once(work: Callable[..., Any], *arguments: object) -> Any:
 
 @attrs.frozen
 class Loading:
-    """What makes projects of folders."""
+    """What makes projects of folders. What waits for the disk is done ``aside``, if anything is to go on meanwhile."""
 
     base: Base
     accounts: Accounts
     projects: Projects
+    aside: Aside = _at_once
 
 
 @attrs.frozen
@@ -66,16 +67,13 @@ async def load(
     who: Requester = SYSTEM,
     publish: bool | None = None,
     progress: Callable[[int], object] = lambda done: None,
-    aside: Aside | None = None,
-    samples: bool = False,
 ) -> Loaded:
     """Makes the project of a folder, or brings the one of that short name up to date, and adds the tasks it lacks.
 
     Tasks are the same when their ``info`` is; those that are no longer in the folder stay. A new project belongs to
     ``owner`` (name or e-mail), else to the requester (``who``), at the command line to the first administrator,
     else to an account for examples. ``publish`` None does what the folder says, the first time. ``progress`` is told
-    the tasks done so far. What waits for the disk is done ``aside``, if anything else is to go on meanwhile.
-    ``samples`` marks the tasks as samples, which are to be removed before the project is published.
+    the tasks done so far.
 
     Raises NotFoundError, ConflictError, InvalidValueError, ForbiddenError; tasks added until then stay.
     """
@@ -85,10 +83,11 @@ async def load(
         row = await _create(loading, folder, await _owner(loading, owner, who))
     elif row["owner_id"] not in await _possible_owners(loading, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
-    files = FolderUploads(loading, folder, row["id"], aside or _at_once, who)
+    files = FolderUploads(loading, folder, row["id"], who)
     await _restore_versions(loading, folder, row, files)
     await _update(loading, folder, row, files, who)
-    added = await _add_tasks(loading, folder, row["id"], files, progress, who, samples)
+    importing = Import(loading.base.db, row["id"], who, loading.base.quota, samples=folder.samples)
+    added = await _add_tasks(loading, folder, importing, files, progress)
     published = await _publish(loading, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
 
@@ -96,10 +95,11 @@ async def load(
 class FolderUploads:
     """Uploads the files that ``info`` names, each once."""
 
-    def __init__(self, loading: Loading, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
+    def __init__(self, loading: Loading, folder: Folder, project_id: int, who: Requester) -> None:
         self._db, self._quota, self._who = loading.base.db, loading.base.quota, who
         self._kept: list[tuple[str, int]] = []
-        self._uploads, self._folder, self._project_id, self._aside = loading.base.uploads, folder, project_id, aside
+        self._uploads, self._aside = loading.base.uploads, loading.aside
+        self._folder, self._project_id = folder, project_id
         self._addresses: dict[str, str] = {}
 
     async def replaced_in(self, info: object) -> Any:
@@ -154,7 +154,7 @@ class Import:
         samples: bool = False,
     ) -> None:
         self._quota, self._samples = quota, samples
-        self._db, self._project_id, self._who = db, project_id, who
+        self._db, self.project_id, self._who = db, project_id, who
         self._present: Counter[str] = Counter()  # tasks of the project by digest, when it had so many ordinals
         self._ordinals = -1
         self._seen: Counter[str] = Counter()  # tasks of earlier chunks by digest, all of which are in the project now
@@ -164,19 +164,19 @@ class Import:
 
         async def work(tx: Database) -> tuple[Counter[str], int, list[str], int]:
             ordinals = await task_statements.hold_imports(
-                tx, self._project_id, gold=any(GOLD in values for values in chunk)
+                tx, self.project_id, gold=any(GOLD in values for values in chunk)
             )
             present = (
                 self._present
                 if ordinals == self._ordinals
-                else await task_statements.count_digests(tx, self._project_id)
+                else await task_statements.count_digests(tx, self.project_id)
             )
             digests = await task_statements.compute_digests(tx, [values["info"] for values in chunk])
             missing = list(self._missing(present, digests, chunk))
             if missing:
-                ids = await task_statements.insert_tasks(tx, self._project_id, missing)
+                ids = await task_statements.insert_tasks(tx, self.project_id, missing)
                 if self._samples:
-                    await sample_statements.mark_samples(tx, self._project_id, ids)
+                    await sample_statements.mark_samples(tx, self.project_id, ids)
                 await self._note(tx, len(missing))
             if self._quota:
                 await self._quota.require(tx, self._who)
@@ -195,7 +195,7 @@ class Import:
 
     async def _note(self, tx: Database, added: int) -> None:
         await log_statements.write_act(
-            tx, self._who, "load", "task", None, project_id=self._project_id, after={"tasks": added}
+            tx, self._who, "load", "task", None, project_id=self.project_id, after={"tasks": added}
         )
 
 
@@ -265,17 +265,15 @@ async def _category(loading: Loading, folder: Folder) -> dict[str, int]:
 async def _add_tasks(
     loading: Loading,
     folder: Folder,
-    project_id: int,
+    importing: Import,
     files: FolderUploads,
     progress: Callable[[int], object],
-    who: Requester,
-    samples: bool,
 ) -> int:
-    importing, added, done = Import(loading.base.db, project_id, who, loading.base.quota, samples=samples), 0, 0
+    added, done = 0, 0
     rest = folder.tasks()
     while chunk := await files.next(rest):
         added += await importing.add(chunk)
-        loading.base.shared.change_notifier.notify(project_id)
+        loading.base.shared.change_notifier.notify(importing.project_id)
         done += len(chunk)
         progress(done)
     return added

@@ -134,6 +134,7 @@ class Folder:
     files: dict[str, Path]  # by path relative to the folder, what info may name
     missing: Missing  # what tasks name and is not there
     versions: dict[str, list[KeptVersion]]  # earlier ones of questions and guides, by key of info
+    samples: bool = False  # tasks are samples, to be removed before the project is published
 
     def tasks(self) -> Iterator[Values]:
         """The tasks in the order of the file: values of info, n_answers, priority_0, quorum, calibration."""

@@ -20,7 +20,7 @@ from crowdd.core.text.picture_addresses import FILES_AT
 from crowdd.database.access import Database, Transactions
 from crowdd.features.gallery import statements, template
 from crowdd.features.gallery.folders import Folder
-from crowdd.features.gallery.statements import ListedTemplate, StoredTemplate
+from crowdd.features.gallery.statements import ListedTemplate, NewRow, StoredTemplate
 from crowdd.features.gallery.template import THUMBNAIL, Card, Template
 from crowdd.kernel.errors import NOT_FOUND, AnonymousError, ConflictError, ForbiddenError, NotFoundError
 from crowdd.kernel.languages import _
@@ -142,10 +142,8 @@ class Gallery:
         async def work(tx: Database) -> None:
             _require_room(await statements.lock_templates(tx, owner), of_site)
             thumbnail = THUMBNAIL if THUMBNAIL in new.files else _first_picture(new)
-            template_id = await statements.insert_template(
-                tx, token, owner, offered=of_site, card=new.card.as_json(), questions=new.questions, tasks=new.tasks,
-                n_answers=new.n_answers, thumbnail=thumbnail, files=new.files,
-            )  # fmt: skip
+            row = NewRow(token, owner, new.card.as_json(), new.questions, new.tasks, new.n_answers, thumbnail)
+            template_id = await statements.insert_template(tx, row, new.files)
             await log_statements.write_act(
                 tx, who, "create", "template", template_id, after={"title": text_in(new.card.title, "en")}
             )

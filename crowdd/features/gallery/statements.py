@@ -95,19 +95,20 @@ async def lock_templates(tx: Database, owner_id: int | None) -> int:
     return int((await one(tx, sql, {"id": owner_id}))["n"])
 
 
-async def insert_template(
-    tx: Database,
-    token: str,
-    owner_id: int | None,
-    *,
-    offered: bool,
-    card: Mapping[str, Text],
-    questions: object,
-    tasks: Sequence[object],
-    n_answers: int | None,
-    thumbnail: str,
-    files: Mapping[str, bytes],
-) -> int:
+@attrs.frozen
+class NewRow:
+    """A new template; an owner of None is the site, which offers it to everybody."""
+
+    token: str
+    owner: int | None
+    card: Mapping[str, Text]
+    questions: object
+    tasks: Sequence[object]
+    n: int | None
+    thumbnail: str
+
+
+async def insert_template(tx: Database, new: NewRow, files: Mapping[str, bytes]) -> int:
     """A new template with its files; its id."""
     row = await one(
         tx,
@@ -115,11 +116,14 @@ async def insert_template(
         " VALUES (%(token)s, %(owner)s, %(offered)s, clock(), %(card)s, %(questions)s, %(tasks)s, %(n)s, %(thumbnail)s, %(bytes)s)"
         " RETURNING id",
         {
-            "token": token, "owner": owner_id, "offered": offered, "card": as_json(card), "questions": as_json(questions),
-            "tasks": as_json(list(tasks)), "n": n_answers, "thumbnail": thumbnail,
+            **attrs.asdict(new, recurse=False),
+            "offered": new.owner is None,
+            "card": as_json(new.card),
+            "questions": as_json(new.questions),
+            "tasks": as_json(list(new.tasks)),
             "bytes": sum(len(content) for content in files.values()),
         },
-    )  # fmt: skip
+    )
     for name, content in files.items():
         await tx.execute(
             "INSERT INTO template_file (template_id, name, content) VALUES (%(id)s, %(name)s, %(content)s)",

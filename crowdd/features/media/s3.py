@@ -65,28 +65,31 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def sign_headers(
-    credentials: Credentials,
-    method: str,
-    host: str,
-    path: str,
-    query: Query,
-    headers: Mapping[str, str],
-    body_sha256: str,
-    now: float,
-) -> dict[str, str]:
+@attrs.frozen
+class Asked:
+    """What is asked about a key, or about the bucket."""
+
+    method: str
+    key: str = ""
+    query: Query = ()
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    body: bytes = b""
+
+
+def sign_headers(credentials: Credentials, asked: Asked, host: str, path: str, now: float) -> dict[str, str]:
     """The headers with date, digest and signature.
 
     ``path`` is encoded, ``host`` has its port unless it is the usual one, ``now`` is in seconds since 1970.
     """
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
-    sent = {**headers, "x-amz-content-sha256": body_sha256, "x-amz-date": stamp}
+    body_sha256 = sha256(asked.body)
+    sent = {**asked.headers, "x-amz-content-sha256": body_sha256, "x-amz-date": stamp}
     canonical = sorted((name.lower(), " ".join(value.split())) for name, value in {**sent, "host": host}.items())
     names = ";".join(name for name, _value in canonical)
     lines = [
-        method,
+        asked.method,
         path,
-        query_string(query),
+        query_string(asked.query),
         *(f"{name}:{value}" for name, value in canonical),
         "",
         names,
@@ -180,24 +183,19 @@ class S3Client:
 
     async def request(
         self,
-        method: str,
-        key: str = "",
-        query: Query = (),
+        asked: Asked,
         *,
-        headers: Mapping[str, str] | None = None,
-        body: bytes = b"",
         max_bytes: int = _MAX_DOCUMENT,
         expected: frozenset[int] = frozenset({200, 204, 206}),
     ) -> Response:
-        """The answer about a key, or about the bucket. Raises MediaStoreError for a status that is not expected.
+        """The answer. Raises MediaStoreError for a status that is not expected.
 
         A missing key is 404; a missing bucket is always an error.
         """
-        path = f"/{percent_encode(self._bucket)}" + (f"/{percent_encode(key, '/')}" if key else "")
-        digest = sha256(body)
+        path = f"/{percent_encode(self._bucket)}" + (f"/{percent_encode(asked.key, '/')}" if asked.key else "")
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                response = await self._once(method, path, query, headers or {}, body, digest, max_bytes)
+                response = await self._once(asked, path, max_bytes)
             except RefusedTargetError as error:
                 raise self._error(str(error)) from error
             except UnreachableError as error:
@@ -207,18 +205,16 @@ class S3Client:
                 if response.status in expected and not _lacks_bucket(response):
                     return response
                 if response.status not in _PASSING or attempt == ATTEMPTS:
-                    raise self._error(_explained(method, response))
+                    raise self._error(_explained(asked.method, response))
             await deferLater(self._reactor, back_off(attempt, 0.2, 4.0, 5.0))
         raise AssertionError("unreachable")
 
-    async def _once(
-        self, method: str, path: str, query: Query, headers: Mapping[str, str], body: bytes, digest: str, max_bytes: int
-    ) -> Response:
-        url = f"{self._endpoint}{path}" + (f"?{query_string(query)}" if query else "")
+    async def _once(self, asked: Asked, path: str, max_bytes: int) -> Response:
+        url = f"{self._endpoint}{path}" + (f"?{query_string(asked.query)}" if asked.query else "")
         host = urlsplit(self._outgoing.target(url).url).netloc
-        sent = sign_headers(self._credentials, method, host, path, query, headers, digest, epoch_seconds(self._reactor))
-        content = body if method in ("PUT", "POST") else None
-        return await self._outgoing.request(method, url, sent, content, seconds=SECONDS, max_bytes=max_bytes)
+        sent = sign_headers(self._credentials, asked, host, path, epoch_seconds(self._reactor))
+        content = asked.body if asked.method in ("PUT", "POST") else None
+        return await self._outgoing.request(asked.method, url, sent, content, seconds=SECONDS, max_bytes=max_bytes)
 
     def _error(self, reason: str) -> MediaStoreError:
         error = MediaStoreError(f"S3 at {self._endpoint}, bucket {self._bucket}: {reason}")
@@ -266,7 +262,7 @@ class S3Store:
             body = await self._thread.do(_read, source, 0, PART)
         except OSError as error:
             raise MediaStoreError(f"Cannot read {source.name}: {error.strerror or error}.") from error
-        await self._client.request("PUT", key, headers={"Content-Type": type_}, body=body)
+        await self._client.request(Asked("PUT", key, headers={"Content-Type": type_}, body=body))
 
     async def delete(self, keys: Iterable[str]) -> None:
         """As ``MediaStore.delete``."""
@@ -279,10 +275,10 @@ class S3Store:
         if not is_key(key):
             return None
         if not content:
-            head = await self._client.request("HEAD", key, expected=_FOUND)
+            head = await self._client.request(Asked("HEAD", key), expected=_FOUND)
             return None if head.status == 404 else self._stored(key, head, _length(head), b"")
         first = await self._client.request(
-            "GET", key, headers={"Range": f"bytes=0-{PIECE - 1}"}, max_bytes=PIECE, expected=_FOUND
+            Asked("GET", key, headers={"Range": f"bytes=0-{PIECE - 1}"}), max_bytes=PIECE, expected=_FOUND
         )
         if first.status == 404:
             return None
@@ -325,14 +321,14 @@ class S3Store:
         while begin < end:
             stop = min(end, begin + PIECE)
             headers = {"Range": f"bytes={begin}-{stop - 1}"} | ({"If-Match": etag} if etag else {})
-            piece = await self._client.request("GET", key, headers=headers, max_bytes=PIECE)
+            piece = await self._client.request(Asked("GET", key, headers=headers), max_bytes=PIECE)
             if len(piece.body) != stop - begin:
                 raise MediaStoreError(f"S3 sent {len(piece.body)} bytes of {key} in place of {stop - begin}.")
             yield piece.body
             begin = stop
 
     async def _put_parts(self, key: str, source: Path, type_: str, size: int) -> None:
-        begun = await self._client.request("POST", key, [("uploads", "")], headers={"Content-Type": type_})
+        begun = await self._client.request(Asked("POST", key, [("uploads", "")], {"Content-Type": type_}))
         upload = next(iter(texts_of(begun.body).get("InitiateMultipartUploadResult.UploadId", ())), "")
         if not upload:
             raise MediaStoreError("S3 did not start a multipart upload.")
@@ -341,7 +337,7 @@ class S3Store:
             for number, begin in enumerate(range(0, size, PART), 1):
                 body = await self._thread.do(_read, source, begin, PART)
                 part = [("partNumber", str(number)), ("uploadId", upload)]
-                done = await self._client.request("PUT", key, part, body=body)
+                done = await self._client.request(Asked("PUT", key, part, body=body))
                 etags.append(done.headers.get("etag", ""))
             await self._complete(key, upload, etags)
         except BaseException:
@@ -354,13 +350,13 @@ class S3Store:
             for number, etag in enumerate(etags, 1)
         )
         body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
-        done = await self._client.request("POST", key, [("uploadId", upload)], body=body)
+        done = await self._client.request(Asked("POST", key, [("uploadId", upload)], body=body))
         if error := texts_of(done.body).get("Error.Code"):  # S3 says so with status 200
             raise MediaStoreError(f"S3 did not complete the multipart upload of {key}: {error[0][:100]}.")
 
     async def _give_up(self, key: str, upload: str) -> None:
         try:
-            await self._client.request("DELETE", key, [("uploadId", upload)])
+            await self._client.request(Asked("DELETE", key, [("uploadId", upload)]))
         except MediaStoreError:
             return  # the first error says more; the service removes what is left by its own rules
 
@@ -368,7 +364,7 @@ class S3Store:
         objects = "".join(f"<Object><Key>{escape(key)}</Key></Object>" for key in keys)
         body = f"<Delete><Quiet>true</Quiet>{objects}</Delete>".encode()
         digest = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
-        done = await self._client.request("POST", "", [("delete", "")], headers={"Content-MD5": digest}, body=body)
+        done = await self._client.request(Asked("POST", "", [("delete", "")], {"Content-MD5": digest}, body))
         if error := texts_of(done.body).get("Error.Code"):
             raise MediaStoreError(f"S3 did not delete {len(error)} of {len(keys)} files: {error[0][:100]}.")
 
@@ -376,7 +372,7 @@ class S3Store:
         """The pages of a list."""
         more: list[tuple[str, str]] = []
         while True:
-            page = await self._client.request("GET", "", [("list-type", "2"), *query, *more])
+            page = await self._client.request(Asked("GET", "", [("list-type", "2"), *query, *more]))
             yield page
             token = texts_of(page.body).get("ListBucketResult.NextContinuationToken")
             if not token:

@@ -44,26 +44,20 @@ async def copy_media(source: FolderStore, target: MediaStore, report: Report, *,
     async for project_id in source.projects():
         target_sizes = {key: size async for key, size in target.keys(project_id)}
         async for key, size in source.keys(project_id):
-            await _copy_one(source, target, key, size, target_sizes.get(key), done, remove)
+            source_file = await source.open(key)
+            if source_file is None or source_file.path is None:
+                continue  # removed since it was listed
+            if target_sizes.get(key) != size:
+                await target.put(key, source_file.path, type_of(key))
+                done.copied, done.copied_bytes = done.copied + 1, done.copied_bytes + size
+            done.files, done.bytes = done.files + 1, done.bytes + size
+            if remove:
+                if await _digest(await target.open(key)) != await _digest(source_file):
+                    raise MediaStoreError(f"{key} differs from the file in the folder, which was kept.")
+                await source.delete([key])
+                done.removed += 1
             report(done.files)
     return done
-
-
-async def _copy_one(
-    source: FolderStore, target: MediaStore, key: str, size: int, target_size: int | None, done: Copied, remove: bool
-) -> None:
-    source_file = await source.open(key)
-    if source_file is None or source_file.path is None:
-        return  # removed since it was listed
-    if target_size != size:
-        await target.put(key, source_file.path, type_of(key))
-        done.copied, done.copied_bytes = done.copied + 1, done.copied_bytes + size
-    done.files, done.bytes = done.files + 1, done.bytes + size
-    if remove:
-        if await _digest(await target.open(key)) != await _digest(source_file):
-            raise MediaStoreError(f"{key} differs from the file in the folder, which was kept.")
-        await source.delete([key])
-        done.removed += 1
 
 
 async def check_store(store: MediaStore) -> str:

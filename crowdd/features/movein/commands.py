@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 import click
 
+from crowdd.admin_cli.groups import gathered
 from crowdd.admin_cli.output import Progress, json_option, say
 from crowdd.admin_cli.runtime import reactor, with_domain
 from crowdd.core.feature import House
@@ -28,6 +29,7 @@ from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.values import Values
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_ANSWERS = "classifications"
 _NOT_KEPT = (
     "These do not come over: accounts, talk pages, workflows, subject sets as such, gold standard flags, and metadata"
     " of classifications (browser, screen size)."
@@ -43,15 +45,9 @@ _NOT_KEPT = (
 @click.option("--dry-run", is_flag=True, help="Report what would come over and what would not. Change nothing.")
 @json_option
 @click.pass_obj
+@gathered("export", Export)
 def import_zooniverse(
-    config: Path | None,
-    project: str,
-    subjects: Path,
-    classifications: Path | None,
-    workflow: str,
-    n_answers: int,
-    dry_run: bool,
-    as_json: bool,
+    config: Path | None, project: str, export: Export, n_answers: int, dry_run: bool, as_json: bool
 ) -> None:
     """Import the data exports of a workflow of Zooniverse into PROJECT.
 
@@ -60,11 +56,11 @@ def import_zooniverse(
     and new ones are added. The report says, for both files, how many rows were read, added, present and refused, and
     why.
     """
-    export, progress = Export(subjects, classifications, workflow), Progress(quiet=as_json)
+    progress = Progress(quiet=as_json)
 
     async def work(house: House) -> list[Values]:
         with tempfile.TemporaryDirectory(prefix="crowdd-zooniverse-") as folder:
-            return await _import(house, project, export, Path(folder), n_answers, dry_run, progress)
+            return await _import(house, project, _convert(export, Path(folder), n_answers), dry_run, progress)
 
     file_reports = with_domain(config, work)
     progress.end()
@@ -75,21 +71,25 @@ def import_zooniverse(
     )
 
 
-async def _import(
-    house: House, project: str, export: Export, folder: Path, n_answers: int, dry_run: bool, progress: Progress
-) -> list[Values]:
-    tasks, answers = folder / "subjects.ndjson", folder / "classifications.ndjson"
+def _convert(export: Export, folder: Path, n_answers: int) -> dict[Path, Sums]:
+    """The files of tasks and of answers that this writes, in the order in which they are imported."""
+    tasks, answers = folder / "subjects.ndjson", folder / f"{_ANSWERS}.ndjson"
     with tasks.open("wb") as out, answers.open("wb") as more:
         subjects = export.write_tasks(out, n_answers)
-        sums = {"subjects": subjects, "classifications": export.write_answers(more, subjects.subjects)}
+        return {tasks: subjects, answers: export.write_answers(more, subjects.subjects)}
+
+
+async def _import(
+    house: House, project: str, files: dict[Path, Sums], dry_run: bool, progress: Progress
+) -> list[Values]:
     done = []
-    for path in (tasks, answers):
+    for path, sums in files.items():
         figures: Values = {}
         # Whether an answer fits can be said only when its task is there.
-        if sums[path.stem].converted and not (dry_run and path is answers):
+        if sums.converted and not (dry_run and path.stem == _ANSWERS):
             asked = Asked(str(path), on_error="skip", dry_run=dry_run)
             figures = await import_commands.run(house, project, asked, partial(progress, path.stem))
-        done.append(_figures(path.stem, sums[path.stem], figures))
+        done.append(_figures(path.stem, sums, figures))
     return done
 
 

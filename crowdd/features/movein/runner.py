@@ -33,7 +33,6 @@ BATCH: Final = 1000  # rows in a transaction
 RETIRED: Final = (
     "Completed in PyBossa with fewer answers than `n_answers`. The task was retired: nobody is asked again."
 )
-COMPLETED: Final = "The task has its answers and no result. It was completed with a new result."
 _OURS: Final = {"user": "account"}  # tables that have another name here
 _AHEAD: Final = ("category", "user", "project", "task", "task_run")
 _BEHIND: Final = ("result", "completions", "blogpost", "helpingmaterial", "announcement")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypedDict, Unpack
 
+import attrs
 import click
 
+from crowdd.admin_cli.groups import gathered
 from crowdd.admin_cli.output import json_option, listing
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.core.log_statements import ActFilter
 from crowdd.core.records.statements import Keyset
 from crowdd.core.rows import AuditEntry, SecurityEntry
 from crowdd.core.security_log import KINDS
@@ -42,7 +44,8 @@ def _time(_ctx: click.Context, _option: click.Parameter, text: str | None) -> da
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-class _Wanted(TypedDict):
+@attrs.frozen
+class _Wanted:
     """The options that choose entries."""
 
     account: str | None
@@ -50,6 +53,10 @@ class _Wanted(TypedDict):
     since: datetime | None
     before: int | None
     limit: int
+
+    @property
+    def place(self) -> Keyset:
+        return Keyset(self.limit, before=self.before)
 
 
 @click.command()
@@ -63,47 +70,34 @@ class _Wanted(TypedDict):
 )
 @json_option
 @click.pass_obj
-def audit(config: Path | None, /, security: bool, as_json: bool, **wanted: Unpack[_Wanted]) -> None:
+@gathered("wanted", _Wanted)
+def audit(config: Path | None, security: bool, wanted: _Wanted, as_json: bool) -> None:
     """Show the audit log, or with --security the security log, the newest entries first."""
     if security:
-        listing(as_json, _security(config, **wanted), _SECURITY)
+        listing(as_json, _security(config, wanted), _SECURITY)
     else:
-        listing(as_json, _acts(config, **wanted), _ACTS)
+        listing(as_json, _acts(config, wanted), _ACTS)
 
 
-def _security(
-    config: Path | None,
-    kinds: tuple[str, ...],
-    limit: int,
-    account: str | None,
-    since: datetime | None,
-    before: int | None,
-) -> list[SecurityEntry]:
-    unknown = [kind for kind in kinds if kind not in KINDS]
+def _security(config: Path | None, wanted: _Wanted) -> list[SecurityEntry]:
+    unknown = [kind for kind in wanted.kinds if kind not in KINDS]
     if unknown:
         raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(sorted(KINDS))}.", param_hint="--kind")
     return with_domain(
         config,
         lambda house: house[SiteFeature].administration.security(
-            SYSTEM, account or "", Keyset(limit, before=before), kinds=kinds, since=since
+            SYSTEM, wanted.account or "", wanted.place, kinds=wanted.kinds, since=wanted.since
         ),
     ).rows
 
 
-def _acts(
-    config: Path | None,
-    kinds: tuple[str, ...],
-    limit: int,
-    account: str | None,
-    since: datetime | None,
-    before: int | None,
-) -> list[AuditEntry]:
-    if len(kinds) > 1:
+def _acts(config: Path | None, wanted: _Wanted) -> list[AuditEntry]:
+    if len(wanted.kinds) > 1:
         raise click.UsageError("Without --security, --kind may be given once.")
-    kind = kinds[0] if kinds else None
+    kind = wanted.kinds[0] if wanted.kinds else None
     return with_domain(
         config,
         lambda house: house[SiteFeature].administration.acts(
-            SYSTEM, place=Keyset(limit, before=before), user=account, kind=kind, since=since
+            SYSTEM, wanted.place, ActFilter(wanted.account, kind, since=wanted.since)
         ),
     ).rows

@@ -20,6 +20,7 @@ from pathlib import Path
 import attrs
 import click
 
+from crowdd.admin_cli.groups import gathered
 from crowdd.admin_cli.output import Progress, json_option, say
 from crowdd.admin_cli.prompts import confirm, passphrase, passphrase_option, pg_bin_option, yes_option
 from crowdd.admin_cli.runtime import as_owner_of, reachable
@@ -66,12 +67,12 @@ def backup(
     word = passphrase(_passphrase_file(settings, file, passphrase_file), new=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with reachable(settings) as reachable_settings:
-        databases = _databases(settings, reachable_settings, dsn)
+        databases = _databases(settings, reachable_settings, dsn, pg_bin)
         progress = Progress(quiet=as_json)
         if file is None:
-            made = make_backup(settings, databases, word, progress, pg_bin=pg_bin)
+            made = make_backup(settings, databases, word, progress)
         else:
-            made = back_up(settings, databases, file, word, progress, pg_bin=pg_bin)
+            made = back_up(settings, databases, file, word, progress)
         progress.end()
     files = f"{made.files:,} files" if file else f"{made.files:,} files ({made.new_files:,} new)"
     lines = [f"{made.path}: {made.bytes:,} bytes, {files}, {sum(made.rows.values()):,} rows."]
@@ -87,11 +88,20 @@ def _passphrase_file(settings: Settings, file: Path | None, named: Path | None) 
     return named
 
 
-def _databases(settings: Settings, reachable_settings: Settings, dsn: str | None) -> Databases:
+def _databases(settings: Settings, reachable_settings: Settings, dsn: str | None, pg_bin: Path | None) -> Databases:
     owner = settings.db.migrate_dsn or reachable_settings.db.dsn
     if not owner:
         raise ConfigError(location.NO_DATABASE, hint=location.WHAT_TO_DO)
-    return Databases(dsn or settings.backups.dsn or owner, owner)
+    return Databases(dsn or settings.backups.dsn or owner, owner, pg_bin)
+
+
+@attrs.frozen
+class _Restoring:
+    file: Path
+    only_files: bool
+    embedded: bool
+    passphrase_file: Path | None
+    pg_bin: Path | None
 
 
 @click.command()
@@ -103,16 +113,8 @@ def _databases(settings: Settings, reachable_settings: Settings, dsn: str | None
 @yes_option
 @json_option
 @click.pass_context
-def restore(
-    ctx: click.Context,
-    file: Path,
-    only_files: bool,
-    embedded: bool,
-    passphrase_file: Path | None,
-    pg_bin: Path | None,
-    yes: bool,
-    as_json: bool,
-) -> None:
+@gathered("asked", _Restoring)
+def restore(ctx: click.Context, asked: _Restoring, yes: bool, as_json: bool) -> None:
     """Restore the backup FILE into an empty database and an empty data folder.
 
     The configuration names both; the command names them, too, and asks before it begins. All of FILE is checked before
@@ -123,25 +125,25 @@ def restore(
     """
     settings = load(ctx.obj)
     target = str(settings.data.dir.absolute())
-    if not only_files:
-        _require_target(ctx.obj, settings, embedded=embedded)
+    if not asked.only_files:
+        _require_target(ctx.obj, settings, embedded=asked.embedded)
         target = f"{public_dsn(settings.db.dsn) or 'a new embedded database'} and {target}"
         config = location.describe_config(ctx.obj, os.environ)
-        confirm(yes, f"{file} will be restored into {target} (configuration: {config}).")
-    word = passphrase(passphrase_file)
+        confirm(yes, f"{asked.file} will be restored into {target} (configuration: {config}).")
+    word = passphrase(asked.passphrase_file)
     progress = Progress(quiet=as_json)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     place = RestoreTarget(settings)
-    with file.open("rb") as archive:
-        source = Source(archive, store_of(file))
+    with asked.file.open("rb") as archive:
+        source = Source(archive, store_of(asked.file))
         contents = examine(source, word, progress)
-        if only_files:
+        if asked.only_files:
             added = put_back(settings.data.dir, source, progress)
             progress.end()
             say(as_json, {"added": added}, f"Added {added:,} files to {target}.")
             return
         with place.held():
-            done = bring_back(settings, source, contents, place.reached, pg_bin, progress)
+            done = bring_back(settings, source, contents, place.reached, asked.pg_bin, progress)
             progress.end()
             differences = place.finished()
     _tell(done, target, differences, as_json)

@@ -77,11 +77,13 @@ class Sharing:
 class Databases:
     """Where the rows come from, and where the backup is noted: the DSN of the owner of the tables.
 
-    The source may be a standby. The other one is always the primary.
+    The source may be a standby. The other one is always the primary. ``pg_bin`` is the folder of pg_dump, None to find
+    one.
     """
 
     source: str
     primary: str
+    pg_bin: Path | None = None
 
 
 def back_up(
@@ -90,8 +92,6 @@ def back_up(
     target: Path,
     passphrase: str,
     report: Report,
-    *,
-    pg_bin: Path | None = None,
     sharing: Sharing | None = None,
 ) -> Made:
     """Write an archive of what the database held when this began, and of the files that it names.
@@ -106,7 +106,7 @@ def back_up(
         shape = seen.shape()
         schema.Status(shape.migrations, tuple(schema.migrations()), True).require()
         _require_keys(settings, seen, secrets)
-        tools = find_tools(seen.server_version // 10_000, pg_bin)
+        tools = find_tools(seen.server_version // 10_000, databases.pg_bin)
         missing = sum(not (settings.data.dir / "uploads" / path).is_file() for path in seen.named_files())
         with _draft(target) as out:
             writer = Writer(out, report, shared=sharing is not None)
@@ -331,14 +331,7 @@ def _listed(archive: Archive) -> Iterator[StoredFile]:
         yield from list_stored_files(file)
 
 
-def make_backup(
-    settings: Settings,
-    databases: Databases,
-    word: str,
-    report: Report,
-    *,
-    pg_bin: Path | None = None,
-) -> Made:
+def make_backup(settings: Settings, databases: Databases, word: str, report: Report) -> Made:
     """Make a backup in the folder, after removing those that have expired. ``word`` is the passphrase.
 
     If it fails, for example because the disk is full, the earlier backups are as they were. Raises what ``back_up``
@@ -348,7 +341,7 @@ def make_backup(
     with folder.held():
         folder.sweep(now, settings.backups.keep_days, settings.backups.keep_weeks)
         sharing = Sharing(folder.store, folder.known())
-        return back_up(settings, databases, folder.target(now), word, report, pg_bin=pg_bin, sharing=sharing)
+        return back_up(settings, databases, folder.target(now), word, report, sharing)
 
 
 def read_passphrase(settings: Settings) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Unpack
+from typing import BinaryIO
 
 import attrs
 import click
 from twisted.internet.task import deferLater
 
-from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.groups import Group, gathered
 from crowdd.admin_cli.output import console, details, json_option, listing, print_json, say, watching
 from crowdd.admin_cli.runtime import presence, reactor, with_domain
 from crowdd.core.feature import House
+from crowdd.core.mail.returned import MAX_BYTES
 from crowdd.core.mail.statements import WholeMail
 from crowdd.features.projects.lookups import known
 from crowdd.features.site.feature import SiteFeature
@@ -24,8 +25,9 @@ from crowdd.sched import statements as sched_statements
 from crowdd.sched.feature import Scheduling
 from crowdd.sched.job import Handler, Job, RunningTask
 from crowdd.sched.job_runner import OVERVIEW, JobRunner, RunResult, every_job, overview
-from crowdd.sched.queue import STATES, QueuedTask, QueueFilter
+from crowdd.sched.queue import STATES, QueuedTask
 from crowdd.sched.queue_worker import Worker, handlers
+from crowdd.sched.rows import QueueFilter
 
 _QUEUE_COLUMNS = (
     "id",
@@ -54,6 +56,15 @@ def queue() -> None:
     """
 
 
+@attrs.frozen
+class _Chosen:
+    state: str | None
+    name: str | None
+    project_id: int | None
+    before: int | None
+    limit: int
+
+
 @queue.command("list")
 @click.option("--state", type=click.Choice(STATES), help="Only background tasks in this state.")
 @click.option("--name", help="Only background tasks of this type.")
@@ -62,11 +73,11 @@ def queue() -> None:
 @click.option("--limit", default=50, show_default=True, help="Maximum number of background tasks.")
 @json_option
 @click.pass_obj
-def list_queue(config: Path | None, /, as_json: bool, **wanted: Unpack[QueueFilter]) -> None:
+@gathered("chosen", _Chosen)
+def list_queue(config: Path | None, chosen: _Chosen, as_json: bool) -> None:
     """List background tasks, newest first."""
-    rows = with_domain(
-        config, lambda house: house[Scheduling].queue.list_whole(SYSTEM, **wanted | {"everybodys": True})
-    )
+    wanted = QueueFilter(everybodys=True, **attrs.asdict(chosen))
+    rows = with_domain(config, lambda house: house[Scheduling].queue.list_whole(SYSTEM, wanted))
     listing(as_json, rows, _QUEUE_COLUMNS)
 
 
@@ -280,7 +291,10 @@ def send(config: Path | None, mail_id: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def discard_mails(config: Path | None, mail_ids: tuple[int, ...], as_json: bool) -> None:
-    """Delete e-mails that failed or are held, so that crowdctl doctor no longer reports them."""
+    """Delete e-mails that failed or are held.
+
+    crowdctl doctor no longer reports them, and an address from which they came back gets e-mails again.
+    """
 
     async def each(house: House) -> None:
         for mail_id in mail_ids:
@@ -311,6 +325,22 @@ def test(ctx: click.Context, address: str, locale: str, as_json: bool) -> None:
     value = {"id": row.id, "state": row.state, "error": row.error}
     say(as_json, value, f"E-mail {row.id} to {row.recipient} {end}.")
     ctx.exit(int(row.state != "sent"))
+
+
+@mail.command("returned")
+@click.argument("report", type=click.File("rb"), default="-")
+@json_option
+@click.pass_obj
+def returned(config: Path | None, report: BinaryIO, as_json: bool) -> None:
+    """Read the report of a mail server on an e-mail that could not be delivered, from REPORT or standard input.
+
+    Where there is no such mailbox, the address gets no more e-mails for some time. What is no report, or about no
+    e-mail of this site, changes nothing.
+    """
+    content = report.read(MAX_BYTES)
+    row = with_domain(config, lambda house: house.base.mail.take_back(content))
+    words = f"E-mail {row.id} came back: {row.error}" if row else "This is no report on an e-mail of this site."
+    say(as_json, {"id": row and row.id, "returned": row and row.returned, "error": row and row.error}, words)
 
 
 async def _again(house: House, mail_id: int) -> WholeMail:

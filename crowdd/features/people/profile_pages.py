@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypedDict
 
+from crowdd.core.mail.mail import Mail
 from crowdd.core.text.words import PlacePagination
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
@@ -42,9 +43,13 @@ class OwnProfilePublic(ProfilePublic):
 
 
 class OwnProfilePrivate(ProfilePrivate):
-    """``can_confirm`` says whether a confirmation e-mail can be sent; ``paused`` names the paused projects."""
+    """``can_confirm`` says whether a confirmation e-mail can be sent; ``paused`` names the paused projects.
+
+    ``returned`` is why e-mails to the person come back, null where they do not.
+    """
 
     can_confirm: bool
+    returned: str | None
     paused: frozenset[str]
 
 
@@ -67,10 +72,10 @@ class ProfilePages:
     """/account/profile, /account/<name>, /account/<name>/projects and /account/<name>/resetapikey."""
 
     def __init__(
-        self, accounts: Accounts, projects: Projects, email_confirmation: EmailConfirmation, forms: Forms
+        self, accounts: Accounts, projects: Projects, email_confirmation: EmailConfirmation, mail: Mail, forms: Forms
     ) -> None:
         self._accounts, self._projects, self._email_confirmation = accounts, projects, email_confirmation
-        self._forms = forms
+        self._mail, self._forms = mail, forms
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/profile", self.own_profile)
@@ -113,7 +118,12 @@ class ProfilePages:
             projects_draft=drafts,
         )
         can_confirm = self._email_confirmation.possible and not row["valid_email"]
-        private = OwnProfilePrivate(n_helped=n_helped, can_confirm=can_confirm, paused=_paused(created))
+        private = OwnProfilePrivate(
+            n_helped=n_helped,
+            can_confirm=can_confirm,
+            returned=await self._mail.returned_from(row["email_addr"]),
+            paused=_paused(created),
+        )
         return Page("account/profile.html", mine, private)
 
     async def projects(self, incoming: Incoming, name: str) -> Response:

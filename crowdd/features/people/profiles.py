@@ -62,6 +62,15 @@ class Profile:
         return {name: value for name, value in values.items() if value != stored[name]}
 
 
+@attrs.frozen
+class PasswordForm:
+    """The password that a person has, and the new one twice."""
+
+    current: str = attrs.field(repr=False)
+    new: str = attrs.field(repr=False)
+    confirm: str = attrs.field(repr=False)
+
+
 @attrs.frozen(eq=False)
 class Profiles:
     """Changes of an account by its owner or an administrator; each is written down, without values."""
@@ -118,9 +127,7 @@ class Profiles:
     async def change_password(
         self,
         row: AccountPage,
-        current: str,
-        new: str,
-        confirm: str,
+        form: PasswordForm,
         who: Requester,
         *,
         revoke: bool = False,
@@ -133,11 +140,11 @@ class Profiles:
         """
         recent_proof.require_session(who)
         about = (row["name"], row["fullname"], row["email_addr"])
-        words, again = await self._policy.mistakes(new, confirm, about)
+        words, again = await self._policy.mistakes(form.new, form.confirm, about)
         if mistakes := validation.select_mistakes({"new_password": words, "confirm": again}):
             raise FormError(mistakes)
-        await self._signing_in.require_password(row["id"], current, who)
-        return await self._set_in_transaction(row["id"], new, who, keep if revoke else None)
+        await self._signing_in.require_password(row["id"], form.current, who)
+        return await self._set_in_transaction(row["id"], form.new, who, keep if revoke else None)
 
     async def set_password(self, user_id: int, new: str, who: Requester) -> NewPassword:
         """The same for a person who proved their identity otherwise. Ends every session and e-mail link."""

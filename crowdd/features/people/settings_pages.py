@@ -15,7 +15,7 @@ from crowdd.core.records.records import Records
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
 from crowdd.features.people.avatars import Avatars
-from crowdd.features.people.profiles import Profile, Profiles
+from crowdd.features.people.profiles import PasswordForm, Profile, Profiles
 from crowdd.features.signin.providers import TITLES, Providers
 from crowdd.features.signin.views import Entry, WayInRecord, changed_words, me, own_account, shown_ways
 from crowdd.http.auth.confirmation import Confirm, refuse_json
@@ -124,9 +124,9 @@ class SettingsForms:
     async def _password(self, incoming: Incoming, row: AccountPage) -> Response:
         if row["id"] != me(incoming):
             raise FormError({"current_password": [_("Only the account's owner can change this password.")]})
-        current, new, confirm = (incoming.field(name) for name in _PASSWORD)
+        form = PasswordForm(*(incoming.field(name) for name in _PASSWORD))
         revoke, keep = incoming.flag("revoke", False), incoming.all_sent("keep")
-        done = await self._profiles.change_password(row, current, new, confirm, incoming.who, revoke=revoke, keep=keep)
+        done = await self._profiles.change_password(row, form, incoming.who, revoke=revoke, keep=keep)
         flash = changed_words(done)
         if incoming.by_cookie:
             await self._entry.enter(incoming, done.account, flash)

@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import click
 
-from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.groups import Group, gathered
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.prompts import confirm, in_a_sentence, password_option, secret, yes_option
 from crowdd.admin_cli.runtime import with_domain
@@ -77,6 +77,14 @@ def show(config: Path | None, who: str, as_json: bool) -> None:
     details(as_json, with_domain(config, work))
 
 
+@attrs.frozen
+class _Person:
+    name: str
+    email: str
+    fullname: str | None
+    locale: str
+
+
 @user.command()
 @click.option("--name", required=True, help="Nickname.")
 @click.option("--email", required=True, help="E-mail address.")
@@ -85,19 +93,12 @@ def show(config: Path | None, who: str, as_json: bool) -> None:
 @click.option("--locale", default="en", show_default=True, help="Language of pages and e-mails.")
 @json_option
 @click.pass_obj
-def create(
-    config: Path | None,
-    name: str,
-    email: str,
-    password: str | None,
-    fullname: str | None,
-    locale: str,
-    as_json: bool,
-) -> None:
+@gathered("person", _Person)
+def create(config: Path | None, person: _Person, password: str | None, as_json: bool) -> None:
     """Create an account and print its API key."""
-    form = registration(name, fullname, email, password)
-    done = with_domain(config, lambda house: _create(house, form, locale))
-    say(as_json, done, f"Created {name}, id {done['id']}.", f"API key: {done['api_key']}")
+    form = registration(person.name, person.fullname, person.email, password)
+    done = with_domain(config, lambda house: _create(house, form, person.locale))
+    say(as_json, done, f"Created {person.name}, id {done['id']}.", f"API key: {done['api_key']}")
 
 
 @user.command()
@@ -107,16 +108,17 @@ def create(
 @click.option("--locale", default="en", show_default=True, help="Language of pages and e-mails.")
 @json_option
 @click.pass_obj
-def invite(config: Path | None, name: str, email: str, fullname: str | None, locale: str, as_json: bool) -> None:
+@gathered("person", _Person)
+def invite(config: Path | None, person: _Person, as_json: bool) -> None:
     """Create an account without a password, and print the link with which the person chooses one.
 
     If the link has expired: crowdctl user reset-password WHO --link, or --email.
     """
-    form = Registration(name, fullname or name, email, "", "")
+    form = Registration(person.name, person.fullname or person.name, person.email, "", "")
 
     async def work(house: House) -> dict[str, object]:
-        await _create(house, form, locale, passwordless=True)
-        return await _reset_link(house, name)
+        await _create(house, form, person.locale, passwordless=True)
+        return await _reset_link(house, person.name)
 
     done = with_domain(config, work)
     say(as_json, done, str(done["link"]))

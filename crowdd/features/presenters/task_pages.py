@@ -18,9 +18,10 @@ from crowdd.features.results.agreement_chart import AgreementChart
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.consensus import FieldSummary
+from crowdd.features.results.maps import MapDrawing, draw_map
 from crowdd.features.results.outcome_statements import FailedComparisons
 from crowdd.features.results.question_results import Method, method_of, shown_fields
-from crowdd.features.results.result_display import Drawings, Filters, MapDrawing, ShownOutcome, draw_map, drawings
+from crowdd.features.results.result_display import Drawings, Filters, ShownOutcome, drawings
 from crowdd.features.results.results import Asked, FinishedTasks, Together
 from crowdd.features.results.rows import AgreementFigures, ResultSummary
 from crowdd.features.tasks.contributions import Contributions

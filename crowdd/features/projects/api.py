@@ -14,7 +14,8 @@ from crowdd.kernel.errors import AnonymousError, ConflictError, InvalidValueErro
 from crowdd.kernel.values import Values
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
-from crowdd.sched.queue import STATES, Queue, QueueFilter
+from crowdd.sched.queue import STATES, Queue
+from crowdd.sched.rows import QueueFilter
 
 _SECTION = "queue"
 _COUNT = Integer(minimum=0).schema()
@@ -96,7 +97,7 @@ class QueueApi:
         yield post("/api/queue/<int:item_id>/cancel", self.cancel, endpoint="queue", operation=_CANCEL)
 
     async def list(self, incoming: Incoming) -> Response:
-        queued_tasks = await self._queue.list(incoming.who, **wanted(incoming.query))
+        queued_tasks = await self._queue.list(incoming.who, wanted(incoming.query))
         return JsonResponse([shown(item) for item in queued_tasks])
 
     async def read(self, incoming: Incoming, item_id: int) -> Response:
@@ -114,12 +115,16 @@ def wanted(query: dict[str, str]) -> QueueFilter:
     if state is not None and state not in STATES:
         raise InvalidValueError(f"state must be one of {', '.join(STATES)}.")
     limit = queries.parse_number(query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
-    filters = QueueFilter(state=state, limit=min(limit, queries.MAX_LIMIT))
-    if query.get("project_id"):
-        filters["project_id"] = queries.parse_number(query["project_id"], "project_id", 0)
-    if query.get("last_id"):
-        filters["before"] = queries.parse_number(query["last_id"], "before", 0)
-    return filters
+    return QueueFilter(
+        state=state,
+        limit=min(limit, queries.MAX_LIMIT),
+        project_id=_number(query, "project_id", "project_id"),
+        before=_number(query, "last_id", "before"),
+    )
+
+
+def _number(query: dict[str, str], name: str, what: str) -> int | None:
+    return queries.parse_number(query[name], what, 0) if query.get(name) else None
 
 
 def shown(item: Values) -> Values:

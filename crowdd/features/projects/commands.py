@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict, Unpack
 
+import attrs
 import click
 
-from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.groups import Group, gathered
 from crowdd.admin_cli.output import details, json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
@@ -135,7 +135,8 @@ _SHOW = (
 _PAGE = 100  # rows of a list at most
 
 
-class Chosen(TypedDict):
+@attrs.frozen
+class Chosen:
     """Which projects are listed; None leaves it open."""
 
     owner: str | None
@@ -157,7 +158,8 @@ class Chosen(TypedDict):
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number of rows.")
 @json_option
 @click.pass_obj
-def list_projects(config: Path | None, /, as_json: bool, **chosen: Unpack[Chosen]) -> None:
+@gathered("chosen", Chosen)
+def list_projects(config: Path | None, chosen: Chosen, as_json: bool) -> None:
     """List the projects by id, including drafts."""
     listing(as_json, with_domain(config, lambda house: _list(house, chosen)), _LIST)
 
@@ -173,15 +175,15 @@ def show(config: Path | None, which: str, as_json: bool) -> None:
 
 async def _list(house: House, chosen: Chosen) -> list[Values]:
     """Page by page: a list of the API has a hundred rows at most."""
-    wanted: dict[str, object] = {**given(published=chosen["published"], featured=chosen["featured"])}
-    if chosen["owner"] is not None:
-        wanted["owner_id"] = (await account(house[AccountsFeature].accounts, chosen["owner"]))["id"]
-    if chosen["category_name"] is not None:
-        wanted["category_id"] = (await category(house[ProjectsFeature].project_lists, chosen["category_name"]))["id"]
-    limit = chosen["limit"]
+    wanted: dict[str, object] = {**given(published=chosen.published, featured=chosen.featured)}
+    if chosen.owner is not None:
+        wanted["owner_id"] = (await account(house[AccountsFeature].accounts, chosen.owner))["id"]
+    if chosen.category_name is not None:
+        wanted["category_id"] = (await category(house[ProjectsFeature].project_lists, chosen.category_name))["id"]
+    limit = chosen.limit
     rows: list[Values] = []
     while len(rows) < limit:
-        last_id = rows[-1]["id"] if rows else chosen["after"]
+        last_id = rows[-1]["id"] if rows else chosen.after
         query = Query(PROJECT, equal(PROJECT, **wanted), limit=min(_PAGE, limit - len(rows)), last_id=last_id)
         more = await house.base.records.list(query, SYSTEM)
         if not more:

@@ -15,7 +15,7 @@ from crowdd.core.secrets import Secrets, token
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts.accounts import Accounts
-from crowdd.features.accounts.rows import Account, AccountPage, OneTimeLink
+from crowdd.features.accounts.rows import Account, AccountPage, NewLink, OneTimeLink
 from crowdd.features.projects import statements
 from crowdd.features.projects.projects import new_secret_key
 from crowdd.features.projects.rows import (
@@ -60,9 +60,8 @@ class ProjectInvitations:
         async def work(tx: Database) -> None:
             await account_statements.delete_links_of_subject(tx, subject, role)
             data = {"project_id": project_id, "by": who.fullname or who.user_name}
-            await account_statements.insert_link(
-                tx, self._hash(key), role, INVITATION_HOURS, who.user_id, data, subject
-            )
+            link = NewLink(self._hash(key), role, INVITATION_HOURS, who.user_id, data, subject)
+            await account_statements.insert_link(tx, link)
             await log_statements.write_act(tx, who, f"invite_{role}", "project", project_id, project_id=project_id)
 
         await self._db.transaction(work)

@@ -25,6 +25,7 @@ from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAIS
 
 MAXIMUM: Final = 255
 _MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
+MAX_SKIPS = 1000  # people after whom a task is set aside
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 _MARKS = re.compile(r"[#*_`>~]++|!?\[([^\[\]]*+)\]\([^()]*+\)|<[^<>]*+>")
 
@@ -132,6 +133,9 @@ def check_info(info: Values) -> None:
     if marks is not None and (type(marks) is not int or not MAX_MARKS <= marks <= MAX_RAISED_MARKS):
         words = f"`info.max_marks` must be a whole number from {MAX_MARKS} to {MAX_RAISED_MARKS}"
         raise InvalidValueError(f"{words} (got {str(marks)[:50]}).")
+    skips = info.get("skip_limit")
+    if skips is not None and (type(skips) is not int or not 0 <= skips <= MAX_SKIPS):
+        raise InvalidValueError(_("`info.skip_limit` must be a whole number from 0 to %(max)s.", max=MAX_SKIPS))
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
         raise InvalidValueError(f"info.lease_seconds must be a whole number from {_MIN_LEASE} to {_MAX_LEASE}.")

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import attrs
 
 from crowdd.core import log_statements, recent_proof
+from crowdd.core.log_statements import ActFilter
 from crowdd.core.quotas import NETWORK_FACTOR, Attempts, Limit, Quota
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
@@ -282,6 +283,20 @@ class Projects:
         await self._clear_trials(row)
         return await self._switch(row, who, "publish", statements.publish_project)
 
+    async def open_answers(self, row: ProjectPage, who: Requester, *, is_open: bool) -> None:
+        """Says whether everybody may see and download the answers."""
+        rights.require(who, row["roles"], OWNERS)
+
+        async def work(tx: Database) -> None:
+            await statements.open_answers(tx, row["id"], is_open)
+            before, after = {"zip_download": row["zip_download"]}, {"zip_download": is_open}
+            await log_statements.write_act(
+                tx, who, "update", "project", row["id"], project_id=row["id"], before=before, after=after
+            )
+
+        if is_open != row["zip_download"]:
+            await self._db.transaction(work)
+
     async def answers_wanted(self, row: ProjectPage, who: Requester) -> dict[str, int]:
         """How many answers ``tasks`` ask for that are not retired: ``answers`` in all, ``fewest`` and ``most`` of one.
 
@@ -299,7 +314,7 @@ class Projects:
     ) -> KeysetPage[AuditEntry]:
         """A page of the audit log about the project, of all or of one person by name."""
         rights.require(who, row["roles"], OWNERS)
-        return await log_statements.list_acts(self._db, place, project=row["id"], user=user)
+        return await log_statements.list_acts(self._db, place, ActFilter(user, project=row["id"]))
 
     async def tell(
         self,

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from crowdd.features.projects import starters
 from crowdd.features.projects.ownership import Ownership, SettingsOverview
+from crowdd.features.projects.project_validation import MAX_SKIPS
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage, ProjectSettings
 from crowdd.features.projects.serializers import person
@@ -28,12 +29,14 @@ from crowdd.kinds.types import Integer
 _LIMITS = {
     "max_answer_kb": ("max_answer_bytes", 1000, MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000),
     "max_marks": ("max_marks", 1, MAX_MARKS, MAX_RAISED_MARKS),
+    "skip_limit": ("skip_limit", 1, 0, MAX_SKIPS),
 }
 
 
 class SettingsPublic(ProjectPublic, WithForm, Message):
     max_answer_bytes: int
     max_marks: int
+    skip_limit: int
 
 
 class SettingsPrivate(ProjectPrivate):
@@ -78,21 +81,17 @@ class ProjectSettingsPages:
         return await self._page(incoming, row, self._forms.filled(incoming, **_stored(row)))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
-        """Sets the limits of answers: ``max_answer_kb`` and, if it is sent, ``max_marks``."""
+        """Sets the limits that are sent: ``max_answer_kb``, ``max_marks``, ``skip_limit``."""
         row = await self._projects.owned(short_name, incoming.who)
         limits, wrong = {}, {}
-        for name, (key, factor, minimum, maximum) in _LIMITS.items():
-            if name in incoming.form or name == "max_answer_kb":
-                try:
-                    limits[key] = Integer(minimum=minimum, maximum=maximum).parse(incoming.field(name)) * factor
-                except InvalidValueError:
-                    at_least = f"{minimum:,}"
-                    words = _(
-                        "Enter a whole number from %(minimum)s to %(maximum)s.",
-                        minimum=at_least,
-                        maximum=f"{maximum:,}",
-                    )
-                    wrong[name] = [words]
+        for name in [name for name in _LIMITS if name in incoming.form] or ["max_answer_kb"]:
+            key, factor, minimum, maximum = _LIMITS[name]
+            try:
+                limits[key] = Integer(minimum=minimum, maximum=maximum).parse(incoming.field(name)) * factor
+            except InvalidValueError:
+                at_least, at_most = f"{minimum:,}", f"{maximum:,}"
+                words = _("Enter a whole number from %(minimum)s to %(maximum)s.", minimum=at_least, maximum=at_most)
+                wrong[name] = [words]
         if wrong:
             return await self._refused(incoming, row, wrong)
         await self._projects.tell(row, limits, incoming.who)
@@ -107,7 +106,12 @@ class ProjectSettingsPages:
         owners = await self._ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
         public = SettingsPublic(
-            **context.public, **message, form=form, max_answer_bytes=_max_answer_bytes(row), max_marks=_max_marks(row)
+            **context.public,
+            **message,
+            form=form,
+            max_answer_bytes=_max_answer_bytes(row),
+            max_marks=_max_marks(row),
+            skip_limit=_skip_limit(row),
         )
         private = SettingsPrivate(
             **context.private,
@@ -130,7 +134,13 @@ class ProjectSettingsPages:
 
 
 def _stored(row: ProjectPage) -> Values:
-    return {"max_answer_kb": _max_answer_bytes(row) // 1000, "max_marks": _max_marks(row)}
+    limits = {"max_answer_kb": _max_answer_bytes(row) // 1000, "max_marks": _max_marks(row)}
+    return {**limits, "skip_limit": _skip_limit(row)}
+
+
+def _skip_limit(row: ProjectPage) -> int:
+    limit = row["info"].get("skip_limit")
+    return limit if isinstance(limit, int) else 0
 
 
 def _max_marks(row: ProjectPage) -> int:

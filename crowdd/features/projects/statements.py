@@ -445,6 +445,14 @@ async def read_settings(db: Database, project_id: int, failing: int) -> ProjectS
     )
 
 
+async def open_answers(db: Database, project_id: int, is_open: bool) -> None:
+    """Says whether everybody may see and download the answers."""
+    await db.execute(
+        "UPDATE project SET zip_download = %(open)s, updated = clock() WHERE id = %(id)s",
+        {"open": is_open, "id": project_id},
+    )
+
+
 async def has_trials_beyond(db: Database, project_id: int, maximum: int) -> bool:
     """Whether a draft has more trial answers than so many."""
     rows = await db.fetch(

@@ -25,7 +25,7 @@ from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.project import PROJECT
-from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.questions import QUESTIONS, asks_opinions
 from crowdd.kinds.questions.text_languages import text_in
 
 _FIELDS = ("name", "short_name", "description", "long_description")
@@ -90,7 +90,9 @@ class NewProjectPages:
         locale, name = locale_of(incoming), incoming.field("name").strip()
         questions = template.shown(questions_for(template, Wish(locale)))
         info = {QUESTIONS: questions, "language": locale, "template": template.name}
-        values = {"description": text_in(template.card.description, locale), "info": info}
+        values: Values = {"description": text_in(template.card.description, locale), "info": info}
+        if asks_opinions(info):  # what people say of themselves is for its owner, until they decide otherwise
+            values["zip_download"] = False
         wrong: Mistakes = select_mistakes({"name": check_characters(PROJECT.field("name").type, name)})
         title = text_in(template.card.title, locale)
         for called, short_name in [] if wrong else _names(name, title, incoming.who.user_name):

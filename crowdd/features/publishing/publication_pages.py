@@ -20,6 +20,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.questions import asks_opinions
 
 
 class PublishPublic(ProjectPublic):
@@ -34,6 +35,7 @@ class PublishPublic(ProjectPublic):
 class PublishPrivate(ProjectPrivate):
     """``asked`` is what a presenter made of a starter asks, ``n_samples`` how many sample tasks of a template are left.
 
+    ``opinions``: people say something of themselves, so that owners are asked who may see it.
     ``ready``: what is there and how long the answers take, with ``volunteers`` a day as they were typed.
     """
 
@@ -42,6 +44,7 @@ class PublishPrivate(ProjectPrivate):
     volunteers: str
     mistake: str
     n_samples: int
+    opinions: bool
 
 
 class PublishingPages:
@@ -76,6 +79,7 @@ class PublishingPages:
             **context.private,
             asked=asked,
             n_samples=await self._samples.count(row["id"]),
+            opinions=asks_opinions(row["info"]) and row["first_published"] is None,
             ready=ready,
             volunteers=typed,
             mistake=mistake,
@@ -90,10 +94,15 @@ class PublishingPages:
         return Redirect(f"/project/{quote(short_name)}/publish", words)
 
     async def publish(self, incoming: Incoming, short_name: str) -> Response:
-        """Publishes. ``samples`` says what becomes of the sample tasks of a template before: ``remove`` or ``keep``."""
+        """Publishes. ``samples`` says what becomes of the sample tasks of a template before: ``remove`` or ``keep``.
+
+        ``answers`` says who may see the answers from then on: everybody (``open``) or the owners (``closed``).
+        """
         row = await self._projects.owned(short_name, incoming.who)
         if not row["published"]:
             await self._settle_samples(incoming, row["id"])
+            if (answers := incoming.field("answers")) in ("open", "closed"):
+                await self._projects.open_answers(row, incoming.who, is_open=answers == "open")
         done = await self._projects.publish(row, incoming.who)
         words = _("Project published. Volunteers can find it now.") if done else _("Project already published.")
         onward = "" if incoming.wants_json else "share"  # what comes next, for people

@@ -102,7 +102,7 @@ def measure(
 ) -> tuple[Callable[[Answer], Answer], Callable[[Answer, Answer], float]]:
     """How values of a field are read, and how far two of them are apart; ``values`` say how large pictures are."""
     if field.type == "points":
-        within = comparing_marks.measure_reach(field, map(comparing_marks.read_points, values))
+        within = comparing.measure_reach(field, values)
         return comparing_marks.read_points, lambda one, other: comparing_marks.point_distance(one, other, within)
     if field.type in ("lines", "places"):
         return comparing_shapes.measure(field, values)

@@ -18,6 +18,7 @@ import attrs
 
 from crowdd.features.results.geometry import best_pairs
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.fields import key
 
 if TYPE_CHECKING:
@@ -374,6 +375,27 @@ def find_near_marks(
             if beside.person != mark.person and (likeness := alike(mark.place, beside.place)) > 0:
                 near[nth][other] = near[other][nth] = likeness
     return near
+
+
+_SHARE: Final = 0.02  # of the diagonal
+_HAND: Final = 10.0  # pixels of a picture
+
+
+def measure_reach(field: AnswerField, values: Sequence[Answer]) -> float:
+    """How far apart two points or lines may be that mean the same: the tolerance, if the field has one."""
+    return measure_near(values) if field.tolerance is None else field.tolerance
+
+
+def measure_near(values: Sequence[Answer]) -> float:
+    """The same without a tolerance: 2 % of the diagonal.
+
+    Answers do not say how large the picture is. Its size is taken to be that of what they mark, from its first corner.
+    Marks of questions are in pixels and have a selector: no hand is more exact than 10 of them, also near that corner.
+    """
+    marks = [mark for value in values for mark in value]
+    places = [place for mark in marks for place in mark.get("points") or [(mark["x"], mark["y"])]]
+    far = _SHARE * math.hypot(*(max((float(place[axis]) for place in places), default=0.0) for axis in (0, 1)))
+    return max(far, _HAND) if any("selector" in mark for mark in marks) else far
 
 
 def nearest_first(values: Sequence[T], distances: Mapping[tuple[int, int], float]) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -29,7 +29,6 @@ from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField
 
 P = TypeVar("P", bound=tuple[float, ...])
-_SHARE: Final = 0.02  # of the diagonal
 _JUST: Final = 1e-9  # how alike points are that are just within reach
 Points = list[tuple[Point, str]]
 
@@ -37,17 +36,6 @@ Points = list[tuple[Point, str]]
 def read_points(value: Sequence[Values]) -> Points:
     """The points of an answer, with their labels."""
     return [((float(one["x"]), float(one["y"])), comparing.label_of_mark(one)) for one in value]
-
-
-def measure_reach(field: AnswerField, answers: Iterable[Points]) -> float:
-    """How far apart two points may be that mean the same: the tolerance, otherwise 2 % of the diagonal.
-
-    Answers do not say how large the picture is. Its size is taken to be that of what they mark, from its first corner.
-    """
-    if field.tolerance is not None:
-        return field.tolerance
-    places = [place for answer in answers for place, _ in answer]
-    return _SHARE * math.hypot(max((x for x, _ in places), default=0), max((y for _, y in places), default=0))
 
 
 def point_distance(one: Points, other: Points, within: float) -> float:
@@ -73,7 +61,7 @@ def compare_points(field: AnswerField, values: Sequence[Answer]) -> Compared:
     answers = [read_points(value) for value in values]
     if len(answers) < 2:
         return Compared(1, True, values[0], 1.0, 1.0) if answers else Compared(0)
-    within = measure_reach(field, answers)
+    within = comparing.measure_reach(field, values)
 
     def alike(one: Point, other: Point) -> float:
         apart = math.dist(one, other)

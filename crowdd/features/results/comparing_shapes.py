@@ -136,7 +136,6 @@ def compare_areas(field: AnswerField, values: Sequence[Answer]) -> Compared:
 # ---------------------------------------------------------------------------------------------------------------- lines
 
 _ALONG: Final = 32  # points at which lines are compared
-_SHARE: Final = 0.02  # of the diagonal
 
 
 def read_lines(value: Sequence[Values]) -> Shapes:
@@ -157,14 +156,6 @@ def evenly(points: Sequence[Sequence[float]]) -> list[Point]:
         (x, y), (to_x, to_y) = corners[nth], corners[nth + 1]
         places.append((x + share * (to_x - x), y + share * (to_y - y)))
     return places
-
-
-def measure_reach(field: AnswerField, answers: Sequence[Shapes]) -> float:
-    """How far apart marks may be that mean the same: the tolerance, otherwise 100 m, or 2 % of the diagonal."""
-    if field.tolerance is not None or field.type == "places":
-        return NEAR_METRES if field.tolerance is None else field.tolerance
-    points = [point for answer in answers for shape, _ in answer for point in _points(shape)]
-    return _SHARE * math.hypot(max((x for x, _ in points), default=0), max((y for _, y in points), default=0))
 
 
 def lines_of(within: float) -> Kind:
@@ -192,7 +183,7 @@ def _between(shapes: Sequence[Shape]) -> Shape:
 def compare_lines(field: AnswerField, values: Sequence[Answer]) -> Compared:
     """What lines say together. The only answer is its own consensus."""
     answers = [read_lines(value) for value in values]
-    kind = lines_of(measure_reach(field, answers))
+    kind = lines_of(comparing.measure_reach(field, values))
     return _compare(
         kind, values, answers, lambda shape: {"points": [[short(x), short(y)] for x, y in _points(shape)]}, counted=True
     )
@@ -238,6 +229,10 @@ def _amid(shapes: Sequence[Shape]) -> Shape:
     return latitude, latitude, (longitude + 180) % 360 - 180
 
 
+def _metres(field: AnswerField) -> float:
+    return NEAR_METRES if field.tolerance is None else field.tolerance
+
+
 def compare_places(field: AnswerField, values: Sequence[Answer]) -> Compared:
     """What places say together. The only answer is its own consensus."""
     answers = [read_places(value) for value in values]
@@ -245,7 +240,7 @@ def compare_places(field: AnswerField, values: Sequence[Answer]) -> Compared:
     def written(shape: Shape) -> Values:
         return {"geometry": {"type": "Point", "coordinates": [round(shape[2], 6), round(shape[1], 6)]}}
 
-    return _compare(places_of(measure_reach(field, answers)), values, answers, written, counted=True)
+    return _compare(places_of(_metres(field)), values, answers, written, counted=True)
 
 
 def measure(
@@ -253,6 +248,5 @@ def measure(
 ) -> tuple[Callable[[Answer], Answer], Callable[[Answer, Answer], float]]:
     """How values of lines or places are read, and how far two are apart; ``values`` say how large pictures are."""
     read = read_places if field.type == "places" else read_lines
-    within = measure_reach(field, [read(value) for value in values])
-    kind = places_of(within) if field.type == "places" else lines_of(within)
+    kind = places_of(_metres(field)) if field.type == "places" else lines_of(comparing.measure_reach(field, values))
     return read, partial(distance_of, kind, counted=True)

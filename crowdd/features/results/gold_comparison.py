@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Final
 
-from crowdd.features.results import alpha_sums, comparing_marks, comparing_texts
+from crowdd.features.results import alpha_sums, comparing, comparing_marks, comparing_texts
 from crowdd.features.results.comparing import Answer
 from crowdd.features.results.geometry import best_pairs, box_iou, f1
 from crowdd.kernel.values import Json, Values
@@ -15,7 +14,6 @@ from crowdd.kinds.answers import AnswerField
 
 _THRESHOLD: Final = 0.5
 _MIN_IOU: Final = 0.5
-_NEAR: Final = 0.02  # of the diagonal of what is marked
 Alike = Callable[[Answer, Answer, Values], float]
 
 
@@ -67,9 +65,8 @@ def _points(answer: Answer, value: Answer, rule: Values) -> float:
     one, other = comparing_marks.read_points(answer), comparing_marks.read_points(value)
     if not _could_agree(len(one), len(other), rule):
         return 0
-    places = [place for place, _label in one]
-    diagonal = math.hypot(max((x for x, _ in places), default=0), max((y for _, y in places), default=0))
-    return 1 - comparing_marks.point_distance(one, other, rule.get("tolerance", _NEAR * diagonal))
+    within = rule["tolerance"] if "tolerance" in rule else comparing.measure_near([answer])
+    return 1 - comparing_marks.point_distance(one, other, within)
 
 
 def _polygon(answer: Answer, value: Answer, rule: Values) -> float:

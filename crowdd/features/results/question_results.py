@@ -20,8 +20,8 @@ from crowdd.kinds.answers import AnswerField, fits, of_questions
 from crowdd.kinds.answers.fields import read_declaration
 from crowdd.kinds.answers.reading import MISSING, is_unsure, value_at
 from crowdd.kinds.answers.words import Words
+from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.questions.options import is_number, values_of
-from crowdd.kinds.questions.validation import QUESTIONS
 
 Picture = Literal["bars", "histogram", "ranking", "rows", "texts", "map", "marks", "outcomes", "none"]
 _BINS: Final = 10  # of a histogram

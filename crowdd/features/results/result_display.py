@@ -1,12 +1,11 @@
-"""What the page of results shows: the filters of its address, the finished tasks, and drawings of the map and timeline.
+"""What the page of results shows: the filters of its address, the finished tasks, and the drawing of the timeline.
 
-Where points and bars are drawn follows from bins alone.
+Where bars are drawn follows from bins alone.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final, TypedDict
 from urllib.parse import urlencode
@@ -18,49 +17,16 @@ from crowdd.features.projects import starters
 from crowdd.features.projects.starters import Asked
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.consensus import FieldConsensus
+from crowdd.features.results.maps import WIDTH, MapDrawing, draw_map
 from crowdd.features.results.results import read_choice
-from crowdd.features.results.rows import Outcome, PlaceBin, TimeBin
+from crowdd.features.results.rows import Outcome, TimeBin
 from crowdd.features.results.statements import Chosen
 from crowdd.http import queries
 from crowdd.kernel import exact_json
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers.words import Words
 
-WIDTH = 640  # of drawings, in units of the SVG
-_HEIGHTS = (240.0, 480.0)
-_MIN_SPAN = 0.01  # degrees
-_KM = 111.32  # of a degree of latitude
-_MAX_SCALED = 40  # degrees of latitude: the scale of a larger map would be wrong in most places
-_LINES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45)
-_MAX_RADIUS = 16.0  # radius of a point
 _HIGH = 160  # of bars
-
-
-class Line(TypedDict):
-    """A meridian (``x``) or a parallel (``y``), where it is drawn and its degrees."""
-
-    at: float
-    degrees: str
-
-
-class Point(TypedDict):
-    x: float
-    y: float
-    radius: float
-    group: int
-    n: int
-    place: str
-
-
-class MapDrawing(TypedDict):
-    """``scale`` is the length of ``km`` kilometres; 0 for a map of half a continent or more."""
-
-    height: float
-    meridians: list[Line]
-    parallels: list[Line]
-    points: list[Point]
-    km: float
-    scale: float
 
 
 class Piece(TypedDict):
@@ -103,42 +69,6 @@ def drawings(charts: Charts) -> Drawings:
     return Drawings(
         map=draw_map(map_["points"]) if map_ else None,
         timeline=draw_timeline(timeline["times"], groups) if timeline else None,
-    )
-
-
-def draw_map(points: Sequence[PlaceBin]) -> MapDrawing:
-    """Points on a plain map: a degree of longitude is as wide as it is half-way between top and bottom."""
-    (left, right), (bottom, top) = _range(point["x"] for point in points), _range(point["y"] for point in points)
-    shrink = max(math.cos(math.radians((bottom + top) / 2)), 0.1)
-    unit = WIDTH / (right - left)  # of a degree of longitude
-    wanted = (top - bottom) * unit / shrink
-    height = min(max(wanted, _HEIGHTS[0]), _HEIGHTS[1])
-    if wanted > height:
-        middle, unit = (left + right) / 2, height * shrink / (top - bottom)
-        left, right = middle - WIDTH / unit / 2, middle + WIDTH / unit / 2
-    else:
-        middle, half = (bottom + top) / 2, height * shrink / unit / 2
-        bottom, top = middle - half, middle + half
-    high = unit / shrink  # of a degree of latitude
-    highest = max(point["n"] for point in points)
-    km = _nice(WIDTH / 4 / high * _KM) if top - bottom <= _MAX_SCALED else 0
-    return MapDrawing(
-        height=round(height, 1),
-        meridians=[Line(at=round((at - left) * unit, 1), degrees=_degrees(at)) for at in _lines(left, right, 180)],
-        parallels=[Line(at=round((top - at) * high, 1), degrees=_degrees(at)) for at in _lines(bottom, top, 90)],
-        points=[
-            Point(
-                x=round((point["x"] - left) * unit, 1),
-                y=round((top - point["y"]) * high, 1),
-                radius=round(4 if highest == 1 else 3 + (_MAX_RADIUS - 3) * math.sqrt(point["n"] / highest), 1),
-                group=point["group"],
-                n=point["n"],
-                place=f"{point['y']:.4g}°, {point['x']:.4g}°",
-            )
-            for point in sorted(points, key=lambda point: -point["n"])
-        ],
-        km=km,
-        scale=round(km / _KM * high, 1),
     )
 
 
@@ -194,29 +124,6 @@ def _months(text: str) -> int:
 
 def _label(time: str) -> str:
     return f"{time}00–{time}99" if len(time) == 2 else f"{time}0–{time}9" if len(time) == 3 else time
-
-
-def _range(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the greatest with a margin of a twentieth."""
-    numbers = list(values)
-    middle, half = (min(numbers) + max(numbers)) / 2, max(max(numbers) - min(numbers), _MIN_SPAN) * 0.55
-    return middle - half, middle + half
-
-
-def _lines(first: float, last: float, limit: float) -> list[float]:
-    step = next((step for step in _LINES if (last - first) / step <= 6), _LINES[-1])
-    numbers = range(math.ceil(first / step), math.floor(last / step) + 1)
-    return [round(number * step, 3) for number in numbers if abs(number * step) <= limit]
-
-
-def _degrees(value: float) -> str:
-    return f"{value:g}°".replace("-", "−")
-
-
-def _nice(limit: float) -> float:
-    """The greatest of 1, 2, 5, 10 and so on that is not more."""
-    power = 10 ** math.floor(math.log10(limit))
-    return next(float(f"{factor * power:g}") for factor in (5, 2, 1) if factor * power <= limit)
 
 
 _AROUND: Final = 60  # characters that are shown before and after a marked part
@@ -301,8 +208,14 @@ def show_task(task: Values, asked: Asked) -> Values:
     title = _text(info, asked.get("caption", "")) or _text(info, "title")
     pictures = pictures_of(info, asked)
     rest = {name: value for name, value in task.items() if name != "task_info"}
-    fields = [_marked(field, _text(info, asked.get("text", "")) or _text(info, "text")) for field in task["fields"]]
+    fields = [_marked(field, text_of(info, asked)) for field in task["fields"]]
     return {**rest, "fields": fields, "title": title, "pictures": pictures}
+
+
+def text_of(task_info: object, asked: Asked) -> str:
+    """The text of a task that volunteers read; "" without."""
+    info = task_info if isinstance(task_info, dict) else {}
+    return _text(info, asked.get("text", "")) or _text(info, "text")
 
 
 def pictures_of(task_info: object, asked: Asked) -> list[str]:
@@ -312,20 +225,29 @@ def pictures_of(task_info: object, asked: Asked) -> list[str]:
     return [picture] if picture else [value for value in info.values() if isinstance(value, str)]
 
 
+Passage = tuple[str, bool]
+"""A piece of a text, and whether it is marked."""
+
+
 def _marked(field: FieldConsensus, text: str) -> Values:
-    """A field of marked parts with the ``passages`` of the text: pairs of a text and whether it is marked."""
+    """A field of marked parts with the ``passages`` of the text."""
     if field["type"] != "spans" or not text or not isinstance(field["value"], list):
         return {**field}
-    passages, at = list[tuple[str, bool]](), 0
-    for span in sorted(field["value"], key=lambda span: span["start"]):
+    return {**field, "passages": passages_of(field["value"], text)}
+
+
+def passages_of(spans: Sequence[Values], text: str) -> list[Passage]:
+    """A text cut where parts of it are marked; what lies between them is shortened."""
+    passages, at = list[Passage](), 0
+    for span in sorted(spans, key=lambda span: span["start"]):
         start, end = (min(len(text), max(at, int(span[edge]))) for edge in ("start", "end"))
         passages += [(text[at:start], False), (text[start:end], True)]
         at = end
     passages.append((text[at:], False))
-    return {**field, "passages": [passage for passage in _cut(passages) if passage[0]]}
+    return [passage for passage in _cut(passages) if passage[0]]
 
 
-def _cut(passages: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+def _cut(passages: list[Passage]) -> list[Passage]:
     """The passages, of which those without marks are shortened."""
     return [(text if marked else _middle(text), marked) for text, marked in passages]
 

@@ -8,7 +8,7 @@ from crowdd.core import log_statements
 from crowdd.core.secrets import API_TOKEN_PREFIX, Secrets, token
 from crowdd.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
 from crowdd.database.access import Database, Transactions
-from crowdd.features.accounts.rows import ApiToken, TokenAccount
+from crowdd.features.accounts.rows import ApiToken, NewToken, TokenAccount
 from crowdd.features.accounts.sessions import lock_account
 from crowdd.features.signin import statements
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
@@ -61,8 +61,8 @@ class ApiTokens:
             await lock_account(tx, user_id, who)
             if await statements.count_tokens(tx, user_id) >= MAX_TOKENS:
                 raise FormError({"name": [_("You have %(maximum)s tokens. Revoke one first.", maximum=MAX_TOKENS)]})
-            life = int(days) if days else None
-            await statements.insert_token(tx, user_id, self._hash(made), name.strip(), scope, project_id, life)
+            new = NewToken(name.strip(), scope, project_id, int(days) if days else None)
+            await statements.insert_token(tx, user_id, self._hash(made), new)
             await log_statements.write_act(
                 tx, who, "create_token", "user", user_id, project_id=project_id, after={"scope": scope}
             )

@@ -13,8 +13,8 @@ from crowdd.core.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts import validation
-from crowdd.features.accounts.accounts import Accounts
-from crowdd.features.accounts.email_links import EmailLinks, greeted, mail_limits
+from crowdd.features.accounts.accounts import Accounts, SignUp
+from crowdd.features.accounts.email_links import EmailLinks, Link, greeted, mail_limits
 from crowdd.features.accounts.invitations import Invitations
 from crowdd.features.accounts.passwords import Passwords
 from crowdd.features.accounts.rows import Account, AccountPage, Address
@@ -41,25 +41,29 @@ class Confirmed:
     new: bool
 
 
+@attrs.frozen(eq=False)
 class EmailConfirmation:
-    """``required``: new accounts and addresses must be confirmed by e-mail; ``possible``: they can be."""
+    """E-mails with links, and what happens when they are opened."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        accounts_: Accounts,
-        social_login: SocialLogin,
-        passwords: Passwords,
-        email_links: EmailLinks,
-        attempts: Attempts,
-        settings: Settings,
-        security_log: SecurityLog,
-        invitations: Invitations,
-    ) -> None:
-        self._security_log, self._invitations = security_log, invitations
-        self._db, self._accounts, self._social_login, self._passwords = db, accounts_, social_login, passwords
-        self._email_links, self._attempts = email_links, attempts
-        self.required, self.possible = settings.confirms_email, settings.confirms_email or bool(settings.mail.host)
+    _db: Transactions
+    _accounts: Accounts
+    _social_login: SocialLogin
+    _passwords: Passwords
+    _email_links: EmailLinks
+    _attempts: Attempts
+    _settings: Settings
+    _security_log: SecurityLog
+    _invitations: Invitations
+
+    @property
+    def required(self) -> bool:
+        """Whether new accounts and addresses must be confirmed."""
+        return self._settings.confirms_email
+
+    @property
+    def possible(self) -> bool:
+        """Whether they can be."""
+        return self.required or bool(self._settings.mail.host)
 
     async def register(self, form: Registration, identity: ProviderIdentity | None, who: Requester) -> None:
         """Writes to the person who signs up, or to the owner of an address that has an account already.
@@ -85,32 +89,20 @@ class EmailConfirmation:
         if known is not None:
             await self._tell_owner(tx, known, who)
             return
-        await self._email_links.send_link(
-            tx,
-            REGISTER,
-            PATH,
-            data["email_addr"],
-            "confirm_registration",
-            who.locale,
-            origin=who.network,
-            data=data,
-            flash="Thanks for signing up.",
-        )
+        link = Link(REGISTER, PATH, data["email_addr"], who.network, data=data, flash="Thanks for signing up.")
+        await self._email_links.send_link(tx, link, "confirm_registration", who.locale)
 
     async def _tell_owner(self, tx: Database, known: Account, who: Requester) -> None:
         """Somebody typed an address that has an account: its owner hears of it, with a way in."""
-        await self._email_links.send_link(
-            tx,
+        link = Link(
             RESET,
             "/account/reset-password",
             known["email_addr"],
-            "known_address",
-            known["locale"],
-            origin=who.network,
-            user_id=known["id"],
+            who.network,
+            known["id"],
             flash="Choose a new password.",
-            name=greeted(known),
         )
+        await self._email_links.send_link(tx, link, "known_address", known["locale"], name=greeted(known))
 
     async def change(self, row: AccountPage, email: str, who: Requester) -> None:
         """Writes to an address that is to become a person's; until the link is opened the old one stays.
@@ -127,18 +119,16 @@ class EmailConfirmation:
             if known is not None and known["id"] != row["id"]:
                 await self._tell_owner(tx, known, who)
                 return
-            await self._email_links.send_link(
-                tx,
+            link = Link(
                 ADDRESS,
                 PATH,
                 email.strip(),
-                "confirm_address",
-                row["locale"],
-                origin=who.network,
-                user_id=row["id"],
-                data={"email_addr": email.strip()},
-                flash="Your address is confirmed.",
+                who.network,
+                row["id"],
+                {"email_addr": email.strip()},
+                "Your address is confirmed.",
             )
+            await self._email_links.send_link(tx, link, "confirm_address", row["locale"])
 
         await self._db.transaction(work)
 
@@ -159,9 +149,8 @@ class EmailConfirmation:
             form = Registration(data["name"], data["fullname"], data["email_addr"], "", "")
             as_said = attrs.evolve(who, locale=data["locale"])
             invitation = bytes.fromhex(data.get("invitation", "")) or None
-            user_id = await self._accounts.add(
-                tx, form, data["passwd_hash"], as_said, proved=True, invitation=invitation
-            )
+            sign_up = SignUp(form, data["passwd_hash"], proved=True, invitation=invitation)
+            user_id = await self._accounts.add(tx, sign_up, as_said)
             if identity is not None:
                 await self._social_login.connect_in(tx, user_id, identity)
             return user_id

@@ -17,7 +17,7 @@ from crowdd.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts import validation
-from crowdd.features.accounts.email_links import EmailLinks, greeted, mail_limits
+from crowdd.features.accounts.email_links import EmailLinks, Link, greeted, mail_limits
 from crowdd.features.accounts.passwords import PasswordPolicy, Passwords
 from crowdd.features.accounts.rows import AccountPage
 from crowdd.features.signin.access_revocation import NewPassword, Revoking, Way
@@ -66,18 +66,8 @@ class Recovery:
             return False
 
         async def work(tx: Database) -> None:
-            await self._email_links.send_link(
-                tx,
-                PURPOSE,
-                _PAGE,
-                row["email_addr"],
-                "reset_password",
-                row["locale"],
-                origin=network,
-                user_id=row["id"],
-                flash="Choose a new password.",
-                name=greeted(row),
-            )
+            link = Link(PURPOSE, _PAGE, row["email_addr"], network, row["id"], flash="Choose a new password.")
+            await self._email_links.send_link(tx, link, "reset_password", row["locale"], name=greeted(row))
 
         await self._db.transaction(work)
         return True
@@ -92,8 +82,7 @@ class Recovery:
 
         async def work(tx: Database) -> str:
             await log_statements.write_act(tx, who, "make_reset_link", "user", row["id"])
-            address = row["email_addr"]
-            return await self._email_links.make_link(tx, PURPOSE, _PAGE, address, origin=who.via, user_id=row["id"])
+            return await self._email_links.make_link(tx, Link(PURPOSE, _PAGE, row["email_addr"], who.via, row["id"]))
 
         return await self._db.transaction(work)
 

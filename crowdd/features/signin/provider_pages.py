@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from urllib.parse import quote
 
+import attrs
 import orjson
 
 from crowdd.core import recent_proof
@@ -18,7 +19,6 @@ from crowdd.features.signin.views import SECOND_PAGE, Entry, SecondSteps, me, ne
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.auth.cookies import FLOW, NEWCOMER
 from crowdd.http.errors import message_of
-from crowdd.http.html.forms import Forms
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
@@ -34,24 +34,18 @@ class LeavingPublic(Titled):
     next: str
 
 
+@attrs.frozen(eq=False)
 class ProviderPages:
     """/<provider>/, /<provider>/oauth_authorized and /account/<name>/unlink."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        providers: Providers,
-        social_login: SocialLogin,
-        second_factors: SecondFactors,
-        forms: Forms,
-        entry: Entry,
-        second_steps: SecondSteps,
-        spa_base_url: str,
-    ) -> None:
-        self._accounts, self._providers, self._social_login = accounts, providers, social_login
-        self._second_factors, self._entry, self._second_steps = second_factors, entry, second_steps
-        self._confirm = Confirm(forms.csrf)
-        self._front_end = spa_base_url.rstrip("/")
+    _accounts: Accounts
+    _providers: Providers
+    _social_login: SocialLogin
+    _second_factors: SecondFactors
+    _confirm: Confirm
+    _entry: Entry
+    _second_steps: SecondSteps
+    _front_end: str
 
     def routes(self) -> Iterator[Route]:
         for name in PROVIDERS:

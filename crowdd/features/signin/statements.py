@@ -6,6 +6,8 @@ account's row.
 
 from __future__ import annotations
 
+import attrs
+
 from crowdd.database.access import (
     Database,
     Prepared,
@@ -17,6 +19,7 @@ from crowdd.database.access import (
 )
 from crowdd.features.accounts.rows import (
     ApiToken,
+    NewToken,
     Passkey,
     ProviderToken,
     TokenAccount,
@@ -165,15 +168,13 @@ async def note_token_use(db: Database, token_id: int) -> None:
     )
 
 
-async def insert_token(
-    tx: Database, user_id: int, token_hash: bytes, name: str, scope: str, project_id: int | None, days: int | None
-) -> int:
-    """The id of a new token; ``days`` None: it does not expire."""
+async def insert_token(tx: Database, user_id: int, token_hash: bytes, new: NewToken) -> int:
+    """The id of a new token."""
     row = await one(
         tx,
         "INSERT INTO api_token (user_id, token_hash, name, scope, project_id, created, expires)"
-        " VALUES (%(user)s, %(hash)s, %(name)s, %(scope)s, %(project)s, clock(), clock() + make_interval(days => %(days)s)) RETURNING id",
-        {"user": user_id, "hash": token_hash, "name": name, "scope": scope, "project": project_id, "days": days},
+        " VALUES (%(user)s, %(hash)s, %(name)s, %(scope)s, %(project_id)s, clock(), clock() + make_interval(days => %(days)s)) RETURNING id",
+        {"user": user_id, "hash": token_hash, **attrs.asdict(new)},
     )
     return int(row["id"])
 

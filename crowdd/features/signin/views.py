@@ -85,23 +85,21 @@ class SecondSteps:
         return step
 
 
+@attrs.frozen(eq=False)
 class Entry:
     """Opens, renews and closes sessions of browsers."""
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        new_devices: NewDevices,
-        security_log: SecurityLog,
-        second_steps: SecondSteps,
-        same_person: SamePerson,
-        volunteers: VolunteerCookies,
-        session_days: int,
-    ) -> None:
-        self._sessions, self._new_devices, self._security_log = sessions, new_devices, security_log
-        self._second_steps, self._same_person, self._volunteers = second_steps, same_person, volunteers
-        self.cookies = volunteers.cookies
-        self._seconds = session_days * _DAY
+    _sessions: Sessions
+    _new_devices: NewDevices
+    _security_log: SecurityLog
+    _second_steps: SecondSteps
+    _same_person: SamePerson
+    _volunteers: VolunteerCookies
+    _session_days: int
+
+    @property
+    def cookies(self) -> Cookies:
+        return self._volunteers.cookies
 
     async def arrive(self, incoming: Incoming, account: Authenticated, flash: str) -> Response:
         """Signs in a person whose password or link is right, after the second step if the account has one."""
@@ -122,7 +120,7 @@ class Entry:
         token = await self._sessions.open(account, agent, incoming.who)
         self._note(incoming, account, device)
         await self._new_devices.note(account, device, agent)
-        self.cookies.set(incoming, SESSION, token, seconds=self._seconds)
+        self.cookies.set(incoming, SESSION, token, seconds=self._session_days * _DAY)
         self.cookies.remember(incoming, account)
         if volunteer := await self._volunteers.ensure(incoming):
             await self._same_person.link(account.user_id, volunteer)

@@ -17,6 +17,7 @@ from crowdd.features.signin.registration_pages import ConfirmPages, RegisterPage
 from crowdd.features.signin.security_pages import DevicePages, SecurityPages, TokenPages
 from crowdd.features.signin.sign_in_pages import ProvePages, RecoveryPages, SignInPages
 from crowdd.features.signin.views import EarlierAnswers, Entry, SecondSteps
+from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.routing import View
 from crowdd.http.web import FeatureWeb, Web
 
@@ -72,10 +73,15 @@ class SigninWeb(FeatureWeb):
             self.signin.email_confirmation,
             self.signin.providers,
         )
-        invitations, front_end = self.accounts.invitations, self.base.settings.http.spa_base_url
         yield TokensApi(self.signin.social_login)
         yield RegisterPages(
-            accounts, self.signin.social_login, confirmation, forms, entry, earlier_answers, invitations
+            accounts,
+            self.signin.social_login,
+            confirmation,
+            forms,
+            entry,
+            earlier_answers,
+            self.accounts.invitations,
         )
         yield SignInPages(self.signin.signing_in, providers, factors, forms, entry)
         yield SecondStepPages(factors, second_steps, forms, entry)
@@ -85,7 +91,14 @@ class SigninWeb(FeatureWeb):
         yield TokenPages(accounts, self.signin.api_tokens, forms)
         yield DevicePages(accounts, sessions, forms, entry, earlier_answers)
         yield ProviderPages(
-            accounts, providers, self.signin.social_login, factors, forms, entry, second_steps, front_end
+            accounts,
+            providers,
+            self.signin.social_login,
+            factors,
+            Confirm(forms.csrf),
+            entry,
+            second_steps,
+            self.base.settings.http.spa_base_url.rstrip("/"),
         )
         yield ConfirmPages(accounts, confirmation, forms, entry, earlier_answers)
         yield RecoveryPages(self.signin.recovery, forms, entry)

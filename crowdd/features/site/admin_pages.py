@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, TypedDict
 
 from crowdd.core import security_log as log
+from crowdd.core.log_statements import ActFilter
 from crowdd.core.records.statements import KeysetPage
 from crowdd.core.rows import AuditEntry, SecurityEntry
 from crowdd.features.projects.views import admins_only
@@ -93,7 +94,7 @@ class AdminLogs:
         """A page of the audit log. ``user`` and ``kind`` are filters."""
         place = _LIST.place(incoming)
         user, kind = (incoming.query.get(name, "").strip() or None for name in ("user", "kind"))
-        part = await self._administration.acts(incoming.who, place=place, user=user, kind=kind)
+        part = await self._administration.acts(incoming.who, place, ActFilter(user, kind))
         if incoming.query.get("csv") and not incoming.wants_json:
             return page_csv("audit", _ACTS, outward_rows(part.rows))
         public = LogPublic(

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from crowdd.core import log_statements
+from crowdd.core.log_statements import ActFilter
 from crowdd.core.mail import statements as mail_statements
 from crowdd.core.records import rights
 from crowdd.core.records.records import Behaviour
@@ -181,18 +182,10 @@ class Administration:
 
         return await self._db.transaction(work)
 
-    async def acts(
-        self,
-        who: Requester,
-        *,
-        place: Keyset,
-        user: str | None = None,
-        kind: str | None = None,
-        since: datetime | None = None,
-    ) -> KeysetPage[AuditEntry]:
-        """A page of the audit log. ``user`` is a user name."""
+    async def acts(self, who: Requester, place: Keyset, wanted: ActFilter) -> KeysetPage[AuditEntry]:
+        """A page of the audit log."""
         _require(who)
-        return await log_statements.list_acts(self._db, place, user=user, kind=kind, since=since, origins=True)
+        return await log_statements.list_acts(self._db, place, wanted, origins=True)
 
     async def security(
         self,

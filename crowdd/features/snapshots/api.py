@@ -13,7 +13,7 @@ from crowdd.core.records.records import Records
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.snapshots.contents import snapshot_view
-from crowdd.features.snapshots.deposits import MAX_TOKEN, MAX_URL, Deposits
+from crowdd.features.snapshots.deposits import MAX_TOKEN, MAX_URL, Deposits, Destination
 from crowdd.features.snapshots.repository import PUBLIC
 from crowdd.features.snapshots.rows import DepositRow, SnapshotRow
 from crowdd.features.snapshots.snapshots import MAX_KEPT, Snapshots
@@ -301,8 +301,8 @@ class DepositsApi:
 
     async def add(self, incoming: Incoming, object_id: int, snapshot_id: int, body: DepositBody) -> Response:
         ids = checked_id(object_id), checked_id(snapshot_id)
-        add = self._deposits.add
-        return JsonResponse(_view(await add(incoming.who, *ids, body.url, body.token, publish=body.publish)))
+        destination = Destination(body.url, body.token, body.publish)
+        return JsonResponse(_view(await self._deposits.add(incoming.who, *ids, destination)))
 
     async def update(self, incoming: Incoming, object_id: int, snapshot_id: int, body: PublishBody) -> Response:
         ids = checked_id(object_id), checked_id(snapshot_id)

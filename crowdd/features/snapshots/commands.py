@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 import click
 
-from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.groups import Group, gathered
 from crowdd.admin_cli.output import json_option, listing, say, watching
 from crowdd.admin_cli.prompts import hidden
 from crowdd.admin_cli.runtime import with_domain
@@ -18,6 +18,7 @@ from crowdd.core.feature import House
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import project as found
 from crowdd.features.snapshots.contents import SnapshotView, snapshot_view
+from crowdd.features.snapshots.deposits import Destination
 from crowdd.features.snapshots.feature import SnapshotsFeature
 from crowdd.features.snapshots.repository import PUBLIC
 from crowdd.features.snapshots.runner import Made
@@ -79,6 +80,17 @@ def verify(ctx: click.Context, what: str, as_json: bool) -> None:
     ctx.exit(int(bool(done.faults)))
 
 
+@attrs.frozen
+class _Repository:
+    url: str
+    token_file: Path | None
+    publish: bool
+
+    def destination(self) -> Destination:
+        word = hidden(self.token_file, _TOKEN_VARIABLE, "Access token", "--token-file")
+        return Destination(self.url, word, self.publish)
+
+
 @snapshot.command()
 @click.argument("which", metavar="PROJECT")
 @click.argument("hash_", metavar="HASH")
@@ -91,23 +103,22 @@ def verify(ctx: click.Context, what: str, as_json: bool) -> None:
 @click.option("--publish", is_flag=True, help="Publish the deposit. This cannot be undone.")
 @json_option
 @click.pass_obj
-def deposit(
-    config: Path | None, which: str, hash_: str, url: str, token_file: Path | None, publish: bool, as_json: bool
-) -> None:
+@gathered("repository", _Repository)
+def deposit(config: Path | None, which: str, hash_: str, repository: _Repository, as_json: bool) -> None:
     """Deposit a snapshot at Zenodo, or in another repository with the same interface.
 
     HASH is that of the snapshot, which needs a licence and an author. If the command was interrupted, run it again: it
     continues, and files that the repository has are not sent again. Without --publish, check and publish the deposit on
     its page.
     """
-    word = hidden(token_file, _TOKEN_VARIABLE, "Access token", "--token-file")
+    destination = repository.destination()
     with watching("Files", quiet=as_json) as report:
-        done = with_domain(config, lambda house: _deposit(house, which, hash_, url, word, publish, report))
+        done = with_domain(config, lambda house: _deposit(house, which, hash_, destination, report))
     say(as_json, done, *(text for text in (done["page"], done["doi"]) if text))
 
 
 async def _deposit(
-    house: House, which: str, hash_: str, url: str, word: str, publish: bool, report: Callable[[int], object]
+    house: House, which: str, hash_: str, destination: Destination, report: Callable[[int], object]
 ) -> Values:
     row = await found(house[ProjectsFeature].projects, house.base.records, which)
     stored = await house[SnapshotsFeature].snapshots.get(SYSTEM, row, hash_)
@@ -115,9 +126,7 @@ async def _deposit(
     async def report_progress(done: int, total: int) -> None:
         report(done)
 
-    done = await house[SnapshotsFeature].deposits.now(
-        SYSTEM, row["id"], stored["id"], url, word, publish=publish, report=report_progress
-    )
+    done = await house[SnapshotsFeature].deposits.now(SYSTEM, row["id"], stored["id"], destination, report_progress)
     return {"state": done["state"], "page": done["page"], "doi": done["doi"]}
 
 

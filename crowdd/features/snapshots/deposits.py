@@ -30,6 +30,15 @@ Report = Callable[[int, int], Awaitable[None]]
 
 
 @attrs.frozen
+class Destination:
+    """The repository at ``url``. Nothing is published there unless ``publish``."""
+
+    url: str
+    token: str = attrs.field(repr=False)
+    publish: bool
+
+
+@attrs.frozen
 class Deposits:
     """The requester must be an owner of the project, or administrator: otherwise NotFoundError, ForbiddenError or
     AnonymousError.
@@ -56,22 +65,15 @@ class Deposits:
         return await statements.find_deposit(self._db, snapshot_id)
 
     async def add(
-        self,
-        who: Requester,
-        project_id: int,
-        snapshot_id: int,
-        url: str,
-        token: str,
-        *,
-        publish: bool,
-        queued: bool = True,
+        self, who: Requester, project_id: int, snapshot_id: int, destination: Destination, *, queued: bool = True
     ) -> DepositRow:
-        """Has a snapshot deposited by a background task. Nothing is published unless ``publish``.
+        """Has a snapshot deposited by a background task.
 
         Raises ConflictError if it has a deposit or is not made, InvalidValueError, RefusedTargetError.
         """
         snapshot = await self._snapshots.one(who, project_id, snapshot_id)
-        address, word = self._checked(snapshot, url), _token(token)
+        address, word = self._checked(snapshot, destination.url), _token(destination.token)
+        publish = destination.publish
 
         async def work(tx: Database) -> None:
             deposit_id = await statements.insert_deposit(tx, snapshot_id, who.acting_user, address, publish=publish)
@@ -85,26 +87,18 @@ class Deposits:
         return await self.of(who, project_id, snapshot_id)
 
     async def now(
-        self,
-        who: Requester,
-        project_id: int,
-        snapshot_id: int,
-        url: str,
-        token: str,
-        *,
-        publish: bool,
-        report: Report,
+        self, who: Requester, project_id: int, snapshot_id: int, destination: Destination, report: Report
     ) -> DepositRow:
         """Deposits a snapshot at once, or goes on with a deposit at this site. Raises as ``add`` and ``work``."""
         deposit = await self.find(who, project_id, snapshot_id)
         if deposit is None:
-            deposit = await self.add(who, project_id, snapshot_id, url, token, publish=publish, queued=False)
-        elif deposit["state"] in ("waiting", "running", "published") or deposit["url"] != url.strip().rstrip("/"):
+            deposit = await self.add(who, project_id, snapshot_id, destination, queued=False)
+        elif deposit["state"] in ("waiting", "running", "published") or deposit["url"] != _address(destination.url):
             raise ConflictError(_("The snapshot has been deposited before. Remove that deposit first."))
         else:
-            encrypted = self._secrets.encrypt(_token(token), _place(deposit["id"]))
+            encrypted = self._secrets.encrypt(_token(destination.token), _place(deposit["id"]))
             await statements.set_deposit_token(self._db, deposit["id"], encrypted)
-            await statements.begin_deposit(self._db, deposit["id"], None, publish=publish)
+            await statements.begin_deposit(self._db, deposit["id"], None, publish=destination.publish)
         await self.work(who, project_id, deposit["id"], report)
         return await self.of(who, project_id, snapshot_id)
 
@@ -210,13 +204,17 @@ class Deposits:
         if snapshot["hash"] is None:
             raise ConflictError(_("The snapshot is not done."))
         require_citable(snapshot["manifest"] or {})
-        address = url.strip().rstrip("/")
+        address = _address(url)
         if len(address) > MAX_URL or "?" in address or "#" in address:
             raise InvalidValueError(_("The address of the repository is not valid."))
         target = self._outgoing.target(address)
         if target.scheme != "https" and not target.trusted:
             raise InvalidValueError(_("The address of the repository must begin with https://."))
         return address
+
+
+def _address(url: str) -> str:
+    return url.strip().rstrip("/")
 
 
 def _token(token: str) -> str:

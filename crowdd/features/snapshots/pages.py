@@ -16,7 +16,7 @@ from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.snapshots import zip_stream
 from crowdd.features.snapshots.contents import file_view, snapshot_view
-from crowdd.features.snapshots.deposits import Deposits
+from crowdd.features.snapshots.deposits import Deposits, Destination
 from crowdd.features.snapshots.differences import Difference
 from crowdd.features.snapshots.repository import PUBLIC
 from crowdd.features.snapshots.rows import SnapshotRow
@@ -257,7 +257,7 @@ class DepositPages:
         url, token = (incoming.field(name) for name in ("url", "token"))
         publish = incoming.flag("publish", False)
         try:
-            await self._deposits.add(incoming.who, row["id"], snapshot["id"], url, token, publish=publish)
+            await self._deposits.add(incoming.who, row["id"], snapshot["id"], Destination(url, token, publish))
         except (ConflictError, InvalidValueError, TooManyRequestsError) as error:
             return Redirect(_here(short_name, hash_), error.args[0], "error")
         words = _("The files are being sent. This continues when you close this page.")

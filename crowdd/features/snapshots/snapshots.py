@@ -52,21 +52,17 @@ class GivenFile:
     pieces: Callable[[int, int], AsyncGenerator[bytes, None]] = attrs.field(repr=False)
 
 
+@attrs.frozen(eq=False)
 class Snapshots:
     """Those that take a row (``Projects.page``) raise NotFoundError, AnonymousError or ForbiddenError."""
 
-    def __init__(
-        self,
-        db: Transactions,
-        queue: Queue,
-        exports: Exports,
-        resources: Resources,
-        store: MediaStore,
-        runner: SnapshotRunner,
-        differences: Differences,
-    ) -> None:
-        self._db, self._queue, self._exports, self._limits = db, queue, exports, resources.limits
-        self._store, self.runner, self._differences = store, runner, differences
+    _db: Transactions
+    _queue: Queue
+    _exports: Exports
+    _resources: Resources
+    _store: MediaStore
+    runner: SnapshotRunner
+    _differences: Differences
 
     # Who may read them
 
@@ -126,7 +122,7 @@ class Snapshots:
         own = rights.owns(row["roles"])
 
         async def limited(begin: int, end: int) -> AsyncGenerator[bytes, None]:
-            with self._limits.place(str(who.user_id) if own else network, own=own):
+            with self._resources.limits.place(str(who.user_id) if own else network, own=own):
                 parts = pieces(begin, end)
                 try:
                     async for part in parts:

@@ -185,7 +185,9 @@ class Barring:
         if not network:
             return row.actor, row.user_ip
         if row.user_ip is None:
-            raise InvalidValueError(_("Answer %(number)s is not anonymous. Bar its volunteer instead.", number=run_id))
+            raise InvalidValueError(
+                _("Answer %(number)s is not anonymous. Block its volunteer instead.", number=run_id)
+            )
         return f"n:{row.user_ip}", row.user_ip
 
 

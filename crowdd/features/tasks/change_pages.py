@@ -28,6 +28,7 @@ from crowdd.features.tasks import task_filters
 from crowdd.features.tasks.barring import BarBody, Barring
 from crowdd.features.tasks.changes import (
     MAX_ANSWERS,
+    MAX_NOTE,
     Changes,
     Effect,
     PriorityBody,
@@ -41,6 +42,7 @@ from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.features.tasks.task_filters import Matching
 from crowdd.features.tasks.task_list import Browsing
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Handler, Route, get, post
@@ -48,6 +50,7 @@ from crowdd.kernel.errors import InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers.words import worded_answer, words_of
 from crowdd.kinds.body import Body
 from crowdd.kinds.types import clean_text
 
@@ -278,7 +281,7 @@ _DIGITS = 19  # numbers with fewer digits are ids that the database knows
 
 
 class AnswersPublic(ProjectPublic):
-    """``effect`` is what deleting would do, None where volunteers are to be barred."""
+    """``effect`` is what the action would do, None where volunteers are to be barred."""
 
     task_id: int
     task_runs: list[Values]
@@ -287,13 +290,15 @@ class AnswersPublic(ProjectPublic):
 
 
 class AnswersPrivate(ProjectPrivate):
-    """``volunteers`` go by the id of the answer."""
+    """``action`` is delete, bar or aside; ``volunteers`` go by the id of the answer."""
 
+    task_runs: list[Values]
+    action: str
     volunteers: dict[int, Values]
 
 
 class AnswerSelectionPages:
-    """``/project/<short_name>/tasks/<task_id>/answers/delete`` and ``…/bar``."""
+    """``/project/<short_name>/tasks/<task_id>/answers/`` and ``delete``, ``aside``, ``back`` or ``bar``."""
 
     def __init__(
         self,
@@ -310,28 +315,37 @@ class AnswerSelectionPages:
     def routes(self) -> Iterator[Route]:
         yield get(f"{_ANSWERS_AT}/delete", locked_out(self.ask_to_delete))
         yield post(f"{_ANSWERS_AT}/delete", locked_out(self.delete))
+        yield get(f"{_ANSWERS_AT}/aside", locked_out(self.ask_to_set_aside))
+        yield post(f"{_ANSWERS_AT}/aside", locked_out(self.set_aside))
+        yield post(f"{_ANSWERS_AT}/back", locked_out(self.take_back))
         yield get(f"{_ANSWERS_AT}/bar", locked_out(self.ask_to_bar))
         yield post(f"{_ANSWERS_AT}/bar", locked_out(self.bar))
 
     async def ask_to_delete(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """Shows the answers that the address names, and what deleting them would do."""
-        return await self._ask(incoming, short_name, task_id, _("Delete answers"), deletes=True)
+        return await self._ask(incoming, short_name, task_id, _("Delete answers"), "delete")
+
+    async def ask_to_set_aside(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Shows the answers that the address names, and what setting them aside would do."""
+        return await self._ask(incoming, short_name, task_id, _("Set answers aside"), "aside")
 
     async def ask_to_bar(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """Shows the answers that the address names, whose volunteers would be barred."""
-        return await self._ask(incoming, short_name, task_id, _("Bar volunteers"), deletes=False)
+        return await self._ask(incoming, short_name, task_id, _("Block volunteers"), "bar")
 
-    async def _ask(self, incoming: Incoming, short_name: str, task_id: int, title: str, *, deletes: bool) -> Response:
+    async def _ask(self, incoming: Incoming, short_name: str, task_id: int, title: str, action: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         ids = _named(incoming)
         task_details = await self._browsing.task(incoming.who, row, task_id, min(ids, default=1) - 1)
         runs = [run for run in task_details["task_runs"] if run["id"] in ids]
         if not runs:
             return Redirect(_at(row, task_id), _("Select answers first."), "error")
+        who, about = incoming.who, (row["id"], task_id, [run["id"] for run in runs])
         effect = None
-        if deletes:
-            named = [run["id"] for run in runs]
-            effect = await self._changes.withdraw_answers(incoming.who, row["id"], task_id, named, dry_run=True)
+        if action == "delete":
+            effect = await self._changes.withdraw_answers(who, *about, dry_run=True)
+        elif action == "aside":
+            effect = await self._changes.set_answers_aside(who, *about, "", dry_run=True)
         context = await self._views.context(incoming, row, title)
         public = AnswersPublic(
             **context.public,
@@ -340,7 +354,13 @@ class AnswerSelectionPages:
             effect=None if effect is None else attrs.asdict(effect),
             csrf=self._forms.csrf.token(incoming),
         )
-        private = AnswersPrivate(**context.private, volunteers=task_details["volunteers"])
+        words = words_of(row["info"], locale_of(incoming))
+        private = AnswersPrivate(
+            **context.private,
+            task_runs=[{**run, "info": worded_answer(run["info"], words)} for run in runs],
+            action=action,
+            volunteers=task_details["volunteers"],
+        )
         return Page("project/task_answers.html", public, private)
 
     async def delete(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
@@ -348,6 +368,21 @@ class AnswerSelectionPages:
         row = await self._projects.owned(short_name, incoming.who)
         effect = await self._changes.withdraw_answers(incoming.who, row["id"], task_id, _sent(incoming))
         words = ngettext("%(num)s answer was deleted.", "%(num)s answers were deleted.", effect.answers)
+        return Redirect(_at(row, task_id), words, more={"effect": attrs.asdict(effect)})
+
+    async def set_aside(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Sets the answers of ``taskrun_ids`` aside, for a ``reason``."""
+        row = await self._projects.owned(short_name, incoming.who)
+        reason = clean_text(incoming.field("reason")).strip()[:MAX_NOTE]
+        effect = await self._changes.set_answers_aside(incoming.who, row["id"], task_id, _sent(incoming), reason)
+        words = ngettext("%(num)s answer was set aside.", "%(num)s answers were set aside.", effect.answers)
+        return Redirect(_at(row, task_id), words, more={"effect": attrs.asdict(effect)})
+
+    async def take_back(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Has answers of ``taskrun_ids`` that were set aside alone count again, where a place is free."""
+        row = await self._projects.owned(short_name, incoming.who)
+        effect = await self._changes.take_answers_back(incoming.who, row["id"], task_id, _sent(incoming))
+        words = ngettext("%(num)s answer was taken back.", "%(num)s answers were taken back.", effect.answers)
         return Redirect(_at(row, task_id), words, more={"effect": attrs.asdict(effect)})
 
     async def bar(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
@@ -360,7 +395,7 @@ class AnswerSelectionPages:
             if run["id"] in named:
                 bar = await self._barring.bar(incoming.who, row["id"], BarBody(taskrun_id=run["id"]))
                 bars[bar.id] = attrs.asdict(bar)
-        words = ngettext("%(num)s volunteer is barred.", "%(num)s volunteers are barred.", len(bars))
+        words = ngettext("%(num)s volunteer is blocked.", "%(num)s volunteers are blocked.", len(bars))
         return Redirect(f"/project/{quote(row['short_name'])}/volunteers", words, more={"bars": list(bars.values())})
 
 

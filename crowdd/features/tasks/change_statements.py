@@ -20,6 +20,8 @@ _APPLY = {
     "stopping": "set_stopping(%(project)s, %(tasks)s, %(completed)s, clock())",
     "lift": "lift(%(project)s, %(tasks)s, %(actor)s, clock())",
     "analysis": "apply_analysis(%(project)s, %(tasks)s, %(analysis)s, %(user)s, clock())",
+    "aside": "set_answers_aside(%(project)s, (%(tasks)s::bigint[])[1], %(runs)s::bigint[], %(reason)s, %(user)s, clock())",
+    "back": "take_answers_back(%(project)s, (%(tasks)s::bigint[])[1], %(runs)s::bigint[], clock())",
 }
 _PREVIEW = {  # {tasks} is an array of ids, null for all tasks
     "redundancy": "preview_redundancy(%(project)s, {tasks}, %(n_answers)s)",

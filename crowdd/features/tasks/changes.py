@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 import attrs
@@ -38,7 +38,8 @@ from crowdd.sched.queue import Queue, QueuedTask
 MAX_ANSWERS = 100  # answers to a task that are deleted at once
 REASONS = ("retired", "cancelled")
 _ID = Integer(minimum=1)
-_NOTE = Text(maximum=1000)
+MAX_NOTE = 1000  # characters
+_NOTE = Text(maximum=MAX_NOTE)
 CODE = Text(maximum=100, minimum=1)  # of a volunteer, in their answers
 
 
@@ -368,24 +369,68 @@ class Changes:
     ) -> Effect:
         """Deletes answers to one task, at most as many as one of its pages shows.
 
-        Other ids are passed over. A dry run does the same and undoes it.
+        Other ids are passed over. A dry run does the same and undoes it. So do the next two.
         """
 
-        async def work(tx: Database) -> Effect:
-            await self.require(tx, who, project_id)
+        async def delete(tx: Database) -> list[rows.Effect]:
             actors = await change_statements.list_actors(tx, project_id, task_id, run_ids[:MAX_ANSWERS])
-            done = [
+            return [
                 await change_statements.apply(tx, "withdraw", project_id, [task_id], {"actor": actor})
                 for actor in actors
             ]
+
+        return await self._change_answers(who, "withdraw", project_id, task_id, delete, {}, dry_run)
+
+    async def set_answers_aside(
+        self,
+        who: Requester,
+        project_id: int,
+        task_id: int,
+        run_ids: Sequence[int],
+        reason: str,
+        dry_run: bool = False,
+    ) -> Effect:
+        """Stops counting answers to one task, but not those to a gold task. They stay, with the reason."""
+        values = {"runs": [*run_ids[:MAX_ANSWERS]], "reason": reason, "user": who.user_id}
+
+        async def set_aside(tx: Database) -> list[rows.Effect]:
+            return [await change_statements.apply(tx, "aside", project_id, [task_id], values)]
+
+        return await self._change_answers(who, "aside", project_id, task_id, set_aside, {"reason": reason}, dry_run)
+
+    async def take_answers_back(
+        self, who: Requester, project_id: int, task_id: int, run_ids: Sequence[int], dry_run: bool = False
+    ) -> Effect:
+        """Has answers to one task that were set aside alone count again, where a place is free."""
+
+        async def take_back(tx: Database) -> list[rows.Effect]:
+            return [
+                await change_statements.apply(tx, "back", project_id, [task_id], {"runs": [*run_ids[:MAX_ANSWERS]]})
+            ]
+
+        return await self._change_answers(who, "back", project_id, task_id, take_back, {}, dry_run)
+
+    async def _change_answers(
+        self,
+        who: Requester,
+        change: str,
+        project_id: int,
+        task_id: int,
+        apply: Callable[[Database], Awaitable[list[rows.Effect]]],
+        noted: Values,
+        dry_run: bool,
+    ) -> Effect:
+        async def work(tx: Database) -> Effect:
+            await self.require(tx, who, project_id)
+            done = await apply(tx)
             turned = sum(one.reopened - one.completed for one in done)
             answers = sum(one.answers for one in done)
             effect = Effect(1 if answers else 0, max(0, -turned), max(0, turned), answers, dry_run)
             if dry_run:
                 raise _UndoneError(effect)
             if answers:
-                after = {"answers": answers}
-                await log_statements.write_act(tx, who, "withdraw", "task", task_id, project_id=project_id, after=after)
+                after = {"answers": answers, **noted}
+                await log_statements.write_act(tx, who, change, "task", task_id, project_id=project_id, after=after)
             return effect
 
         try:

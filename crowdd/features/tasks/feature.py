@@ -111,7 +111,7 @@ async def _set_aside(barring: Barring, item: QueuedTask) -> dict[str, object]:
 SET_ASIDE_HANDLER = Handler(
     SET_ASIDE_TASK,
     lambda house, item: _set_aside(house[TasksFeature].barring, item),
-    title=_("Answers of a barred volunteer"),
+    title=_("Answers of a blocked volunteer"),
     note=_("Answers are set aside or count again, task by task."),
 )
 

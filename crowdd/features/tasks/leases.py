@@ -20,6 +20,7 @@ from crowdd.kinds.types import Boolean, Choice, Integer
 
 MAX_COUNTED = 100  # tasks leased by others
 REASONS = ("broken", "unsure", "disturbing")  # that somebody may give for skipping a task
+NO_REASON = "none"
 
 
 @attrs.frozen
@@ -79,8 +80,8 @@ class Leases:
         named = [task_id, *release.also]
         if not await statements.give_back_leases(self._db, who.actor, project_id, named, release.skip):
             return False
-        if release.skip and release.reason:
-            await statements.count_skip(self._db, who.actor, project_id, task_id, release.reason)
+        if release.skip:
+            await statements.count_skip(self._db, who.actor, project_id, task_id, release.reason or NO_REASON)
         self._notify(project_id)  # a late answer may count now
         return True
 

@@ -22,8 +22,23 @@ from crowdd.features.results.statements import SAID
 from crowdd.features.tasks.rows import ListedRun, ListedTask, MatchingTasks, TaskContent
 from crowdd.kinds.task_run import TASK_RUN
 
-STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
-ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.uncounted)"}
+_OF_TASK = "x.project_id = l.project_id AND x.task_id = l.task_id"
+STATES = {
+    "ongoing": "NOT (l.done OR l.retired)",
+    "completed": "(l.done OR l.retired)",
+    "skipped": f"EXISTS (SELECT FROM task_skip x WHERE {_OF_TASK})",
+    "review": f"EXISTS (SELECT FROM retirement x WHERE {_OF_TASK} AND x.reason = 'skipped')",
+}
+"""``skipped``: somebody has skipped it; ``review``: so many have that it is retired until an owner has looked at it."""
+OF_OWNERS = ("skipped", "review")
+"""States and orders that are nobody else's business."""
+_SKIPS = f"(SELECT coalesce(sum(x.n), 0) FROM task_skip x WHERE {_OF_TASK})"
+ORDERS = {
+    "id": "l.task_id",
+    "priority_0": "l.priority_0",
+    "n_task_runs": "(l.answers + l.uncounted)",
+    "n_skips": _SKIPS,
+}
 _LIKE, _ESCAPED = re.compile(r"([\\%_])"), r"\\\1"
 _MAX_VOTE_BYTES = 4000
 _LEDGER = "SELECT * FROM task_ledger l WHERE l.project_id = %(project)s"
@@ -56,7 +71,9 @@ async def list_tasks(db: Database, project_id: int, place: PageStart, limit: int
     backwards = place.before is not None
     down = place.descending != backwards
     way = "DESC" if down else "ASC"
-    chosen = {"id": _by_id, "priority_0": _by_priority, "n_task_runs": _by_answers}[place.order](place, down)
+    chosen = {"id": _by_id, "priority_0": _by_priority, "n_task_runs": _by_key, "n_skips": _by_key}[place.order](
+        place, down
+    )
     sql = (
         f"SELECT s.*, left(t.info::text, 300) AS info_text FROM (SELECT {COLUMNS}, row_number() OVER () AS nth"
         f" FROM (SELECT * FROM ({chosen}) l ORDER BY {_order(place.order, way)} LIMIT %(limit)s OFFSET %(offset)s) l) s"
@@ -135,7 +152,7 @@ def _by_priority(place: PageStart, down: bool) -> str:
     return " UNION ALL ".join(ends)
 
 
-def _by_answers(place: PageStart, down: bool) -> str:
+def _by_key(place: PageStart, down: bool) -> str:
     """Sorts no more than the keys of all tasks, and then reads the rows of a page."""
     state = "" if place.state is None else f" AND {STATES[place.state]}"
     first = (
@@ -163,6 +180,16 @@ def _near(down: bool) -> str:
         f" ORDER BY ordinal {way} LIMIT 1"
     )
     return f"({exact}), ({near})"
+
+
+async def count_in_state(db: Database, project_id: int, state: str) -> int:
+    """How many tasks have a state of OF_OWNERS."""
+    row = await one(
+        db,
+        f"SELECT count(*) AS n FROM task_ledger l WHERE l.project_id = %(project)s AND {STATES[state]}",
+        {"project": project_id},
+    )
+    return int(row["n"])
 
 
 async def has_task(db: Database, project_id: int, task_id: int) -> bool:
@@ -223,9 +250,10 @@ async def list_runs(db: Database, project_id: int, task_id: int, after: int, max
     They end before MAX_LIST_BYTES; ``n_rows`` is how many there would be.
     """
     sql = (
-        "SELECT r.*, a.name, a.fullname, a.privacy_mode FROM ("
+        "SELECT r.*, a.name, a.fullname, a.privacy_mode, x.reason AS aside_reason, x.at AS aside_at, o.name AS aside_by FROM ("
         "SELECT * FROM task_run_record WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
-        " ORDER BY id LIMIT %(maximum)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
+        " ORDER BY id LIMIT %(maximum)s) r LEFT JOIN account a ON a.id = r.user_id"
+        " LEFT JOIN aside_answer x ON x.project_id = r.project_id AND x.run = r.id LEFT JOIN account o ON o.id = x.user_id ORDER BY r.id"
     )
     values = {"project": project_id, "task": task_id, "after": after, "maximum": maximum, "max_bytes": MAX_LIST_BYTES}
     return await fetch_rows(db, ListedRun, limit_bytes(TASK_RUN, sql), values)
@@ -373,6 +401,8 @@ async def list_contents(
         TaskContent,
         "SELECT t.id, coalesce((SELECT json_agg(CASE WHEN length(v) > %(longest)s THEN left(v, %(longest)s) || '…' ELSE v END ORDER BY nth)"
         " FROM (SELECT t.info->>key AS v, nth FROM unnest(%(columns)s::text[]) WITH ORDINALITY k(key, nth)) c), '[]') AS cells,"
+        " (SELECT coalesce(sum(n), 0)::int FROM task_skip s WHERE s.project_id = t.project_id AND s.task_id = t.id) AS skips,"
+        " EXISTS (SELECT FROM retirement y WHERE y.project_id = t.project_id AND y.task_id = t.id AND y.reason = 'skipped') AS for_review,"
         f" x.consensus, coalesce(x.won, false) AS won, x.agreement FROM {record_statements.task_relation(owns=owns)} t LEFT JOIN LATERAL ("
         "SELECT CASE WHEN consensus IS NULL AND consensus_hash IS NOT NULL THEN '\"…\"' ELSE consensus END AS consensus, consensus_hash IS NOT NULL AS won, agreement::numeric::float8 AS agreement FROM result r"
         " WHERE r.project_id = t.project_id AND r.task_id = t.id AND last_version LIMIT 1) x ON true"

@@ -140,6 +140,9 @@ class ListedRun(TaskRunRow, _Classed):
     name: str | None
     fullname: str | None
     privacy_mode: bool | None
+    aside_reason: str | None
+    aside_at: datetime | None
+    aside_by: str | None
     place: int
     n_rows: int
     stored_bytes: int
@@ -165,10 +168,15 @@ class ListedTask(TypedDict):
 
 
 class TaskContent(TypedDict):
-    """What a table shows of a task: values of its ``info`` as texts, and what its last result says of the answers."""
+    """What a table shows of a task: values of its ``info`` as texts, and what its last result says of the answers.
+
+    ``skips``: how many people have skipped it; ``for_review``: too many.
+    """
 
     id: int
     cells: list[str | None]
+    skips: int
+    for_review: bool
     consensus: Json
     won: bool
     agreement: float | None

@@ -273,10 +273,7 @@ async def count_held_by_others(db: Database, actor: str, project_id: int) -> int
 async def count_skip(db: Database, actor: str, project_id: int, task_id: int, reason: str) -> None:
     """Counts the reason for which a volunteer skipped a task, once for each volunteer; which volunteer gave it is not kept."""
     await db.execute(
-        "WITH first AS (INSERT INTO task_skip_by (project_id, task_id, actor) SELECT project_id, id, %(actor)s FROM task"
-        " WHERE project_id = %(project)s AND id = %(task)s FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING project_id, task_id)"
-        " INSERT INTO task_skip (project_id, task_id, reason, n) SELECT project_id, task_id, %(reason)s, 1 FROM first"
-        " ON CONFLICT (project_id, task_id, reason) DO UPDATE SET n = task_skip.n + 1",
+        "SELECT count_skip(%(project)s, %(actor)s, %(task)s, %(reason)s, clock())",
         {"actor": actor, "project": project_id, "task": task_id, "reason": reason},
     )
 

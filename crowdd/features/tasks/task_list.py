@@ -6,6 +6,7 @@ A change names its tasks, has a filter that they match, or is about all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TypedDict
 
 import attrs
@@ -22,7 +23,7 @@ from crowdd.features.results.consensus import FieldConsensus, by_field
 from crowdd.features.results.rows import ChoiceProbability, Said, Vote
 from crowdd.features.tasks import change_statements, list_statements
 from crowdd.features.tasks.change_statements import Chosen
-from crowdd.features.tasks.list_statements import ORDERS, STATES, PageStart, TaskFilter
+from crowdd.features.tasks.list_statements import OF_OWNERS, ORDERS, STATES, PageStart, TaskFilter
 from crowdd.features.tasks.rows import ListedRun, ListedTask, TaskContent
 from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
@@ -106,10 +107,19 @@ class TaskPagination(Pagination):
     after: int | None
 
 
+class Aside(TypedDict):
+    """Why an answer was set aside; ``at`` None: with all answers of its volunteer, who is barred."""
+
+    reason: str | None
+    at: datetime | None
+    by: str | None
+
+
 class TaskAnswers(TypedDict):
     """A task with answers. ``volunteers`` (for owners) and ``counted`` go by the id of the answer.
 
-    ``repeated`` (for owners) has the answers whose person had answered the task before, as another volunteer.
+    ``repeated`` (for owners) has the answers whose person had answered the task before, as another volunteer,
+    ``aside`` (for owners) those that an owner set aside, by themselves or with their volunteer.
     ``fields``: what the counted answers say at each declared field. ``posterior``: how probable each choice of the
     first one is; None where that is not known. ``next`` is the answer behind which more follow, None at the end.
     """
@@ -122,6 +132,7 @@ class TaskAnswers(TypedDict):
     volunteers: dict[int, Values]
     counted: dict[int, bool]
     repeated: list[int]
+    aside: dict[int, Aside]
     next: int | None
 
 
@@ -187,12 +198,15 @@ class Browsing:
         self.require(who, row)
         if asked.order == AGREEMENT:
             return await self._agreed(who, row, asked)
-        if asked.order != "id":
+        if asked.order != "id" or asked.state in OF_OWNERS:
             rights.require(who, row["roles"], OWNERS)
-        if asked.order == "n_task_runs" and int(row["n_tasks"]) > MAX_SORTED:
+        if asked.order in ("n_task_runs", "n_skips") and int(row["n_tasks"]) > MAX_SORTED:
             words = _("Only up to %(maximum)s tasks can be sorted by their answers.", maximum=f"{MAX_SORTED:,}")
             raise InvalidValueError(words)
-        total = total_of(row, asked.state)
+        if asked.state in OF_OWNERS:
+            total = await list_statements.count_in_state(self._db, row["id"], asked.state)
+        else:
+            total = total_of(row, asked.state)
         if asked.words:
             return await self._holding(row, asked, total)
         if asked.page > max(1, -(-total // asked.per_page)):
@@ -286,8 +300,18 @@ class Browsing:
             "volunteers": {run["id"]: volunteer(run) for run in listed_runs} if row["roles"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in listed_runs},
             "repeated": [run["id"] for run in listed_runs if run["aside"] == 0] if row["roles"] & OWNERS else [],
+            "aside": _aside(listed_runs) if row["roles"] & OWNERS else {},
             "next": listed_runs[-1]["id"] if len(listed_runs) == MAX_RUNS or _is_cut(listed_runs) else None,
         }
+
+
+def _aside(runs: Sequence[ListedRun]) -> dict[int, Aside]:
+    """The answers that an owner set aside, by id."""
+    return {
+        run["id"]: Aside(reason=run["aside_reason"], at=run["aside_at"], by=run["aside_by"])
+        for run in runs
+        if run["aside"]
+    }
 
 
 def _first_columns(row: ProjectPage, known: Sequence[str]) -> list[str]:

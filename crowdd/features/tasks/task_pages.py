@@ -13,10 +13,11 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results.consensus import FieldConsensus
-from crowdd.features.results.result_display import worded_field
+from crowdd.features.results.result_display import pictures_of, read_asked, text_of, worded_field
 from crowdd.features.results.rows import ChoiceProbability
 from crowdd.features.tasks.comments import Comments
 from crowdd.features.tasks.leases import Leases
+from crowdd.features.tasks.marked_media import MarkedMedium, marked_media
 from crowdd.features.tasks.rows import TaskComment, TaskContent
 from crowdd.features.tasks.task_filters import Chosen, format_filters, parse_agreements, parse_asked, parse_chosen
 from crowdd.features.tasks.task_list import (
@@ -24,6 +25,7 @@ from crowdd.features.tasks.task_list import (
     MAX_SORTED,
     PAGE_SIZES,
     PER_PAGE,
+    Aside,
     Browsing,
     TaskPagination,
     owns,
@@ -105,8 +107,10 @@ class TaskPublic(ProjectPublic):
 class TaskPrivate(ProjectPrivate):
     """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason.
 
-    ``comments`` are for owners, and so is ``repeated``: answers whose person had answered the task before. ``titles``
-    are the texts of questions by their names; answers, votes and choices have the labels of their values.
+    ``comments`` are for owners, and so are ``repeated``, answers whose person had answered the task before, and
+    ``aside``, those that were set aside. ``media`` has the marks of each person, ``pictures`` the texts among which
+    their picture is. ``titles`` are the texts of questions by their names; answers, votes and choices have the
+    labels of their values.
     """
 
     task_runs: list[Values]
@@ -117,6 +121,9 @@ class TaskPrivate(ProjectPrivate):
     volunteers: dict[int, Values]
     counted: dict[int, bool]
     repeated: list[int]
+    aside: dict[int, Aside]
+    media: list[MarkedMedium]
+    pictures: list[str]
     owns: bool
     skips: dict[str, int]
     comments: list[TaskComment]
@@ -217,6 +224,7 @@ class TaskPages:
         first = words.get(task_details["fields"][0]["name"], Words("")) if task_details["fields"] else Words("")
         agreement, posterior = task_details["agreement"], task_details["posterior"]
         votes = [{**vote, "value": first.said(vote["value"])} for vote in agreement["votes"]] if agreement else []
+        asked, task_info = read_asked(row["info"]), task_details["task"]["info"]
         private = TaskPrivate(
             **context.private,
             task_runs=[{**run, "info": worded_answer(run["info"], words)} for run in task_details["task_runs"]],
@@ -227,6 +235,15 @@ class TaskPages:
             volunteers=task_details["volunteers"],
             counted=task_details["counted"],
             repeated=task_details["repeated"],
+            aside=task_details["aside"],
+            media=marked_media(
+                declared(row["info"]),
+                task_details["task_runs"],
+                task_details["fields"],
+                words,
+                text_of(task_info, asked),
+            ),
+            pictures=pictures_of(task_info, asked),
             owns=owns(row),
             skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
             comments=await self._comments.of_task(row, task_id) if owns(row) and not incoming.wants_json else [],

@@ -238,7 +238,7 @@ class VolunteerPages:
         except NotFoundError as error:
             named = next((name for name in ("user_name", "taskrun_id") if name in body), "volunteer")
             return await self._refused(incoming, row, {named: [error.hint or _("Not found.")]})
-        return _done(short_name, outcome, _("The volunteer is barred."))
+        return _done(short_name, outcome, _("The volunteer is blocked."))
 
     async def _bar_each(self, incoming: Incoming, row: ProjectPage, codes: list[str]) -> Response:
         bars = {}
@@ -246,14 +246,14 @@ class VolunteerPages:
             body = BarBody(volunteer=clean_text(code)[:_MAX_CODE])
             bar = await self._barring.bar(incoming.who, row["id"], body)
             bars[bar.id] = attrs.asdict(bar)
-        words = ngettext("%(num)s volunteer is barred.", "%(num)s volunteers are barred.", len(bars))
+        words = ngettext("%(num)s volunteer is blocked.", "%(num)s volunteers are blocked.", len(bars))
         status = "success" if bars else "info"
         return Redirect(_at(row["short_name"]), words, status, more={"bars": list(bars.values())})
 
     async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         outcome = await self._barring.unbar(incoming.who, row["id"], bar_id)
-        return _done(short_name, outcome, _("The volunteer is no longer barred."))
+        return _done(short_name, outcome, _("The volunteer is no longer blocked."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import attrs
 import click
 
-from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.groups import Group, gathered
 from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.core.feature import House
@@ -116,6 +117,16 @@ def test(config: Path | None, project: str, as_json: bool) -> None:
     say(as_json, {"delivery": delivery}, message)
 
 
+@attrs.frozen
+class _Chosen:
+    """Deliveries: one, the events from one sequence to another, or all that failed."""
+
+    delivery: int | None
+    first: int | None
+    last: int | None
+    failed: bool
+
+
 @webhook.command()
 @click.argument("project")
 @click.option("--delivery", type=int, help="Delivery with this number in the log.")
@@ -124,26 +135,19 @@ def test(config: Path | None, project: str, as_json: bool) -> None:
 @click.option("--failed", is_flag=True, help="All failed deliveries.")
 @json_option
 @click.pass_obj
-def redeliver(
-    config: Path | None,
-    project: str,
-    delivery: int | None,
-    first: int | None,
-    last: int | None,
-    failed: bool,
-    as_json: bool,
-) -> None:
+@gathered("chosen", _Chosen)
+def redeliver(config: Path | None, project: str, chosen: _Chosen, as_json: bool) -> None:
     """Resend deliveries of PROJECT: one, a range of events, or all failed ones."""
-    if (delivery is not None) + (first is not None) + failed != 1:
+    if (chosen.delivery is not None) + (chosen.first is not None) + chosen.failed != 1:
         raise click.UsageError("Choose deliveries: --delivery, --from (and --to), or --failed.")
 
     async def work(house: House, row: ProjectPage) -> int:
-        if first is not None:
-            return await house[WebhooksFeature].webhooks.replay(row, SYSTEM, first, last)
-        if failed:
+        if chosen.first is not None:
+            return await house[WebhooksFeature].webhooks.replay(row, SYSTEM, chosen.first, chosen.last)
+        if chosen.failed:
             return await house[WebhooksFeature].webhooks.all_failed_again(row, SYSTEM)
-        what = f"Delivery {delivery} of {row['short_name']}"
-        await known(house[WebhooksFeature].webhooks.again(row, SYSTEM, delivery or 0), what)
+        what = f"Delivery {chosen.delivery} of {row['short_name']}"
+        await known(house[WebhooksFeature].webhooks.again(row, SYSTEM, chosen.delivery or 0), what)
         return 1
 
     count = _of_project(config, project, work)

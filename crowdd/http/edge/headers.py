@@ -231,9 +231,10 @@ class Hosts:
         """
         if self.names is None or target.partition(b"?")[0] in PROBES:
             return True
-        absolute = _ABSOLUTE.match(target)
-        named = [each for each in (host, absolute and absolute[1]) if each is not None]
-        return all(self._known(host_of(each), here) for each in named)
+        absolute = None if target.startswith(b"/") else _ABSOLUTE.match(target)
+        if absolute is not None and not self._known(host_of(absolute[1]), here):
+            return False
+        return host is None or self._known(host_of(host), here)
 
     def _known(self, name: str | None, here: str) -> bool:
         if name is None or self.names is None:
@@ -243,27 +244,39 @@ class Hosts:
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # No way to write the same text matches twice, so that looking is linear.
-_PLAIN = re.compile(rb"(GET|HEAD) ([\x21-\x7e]+) HTTP/1\.1\r\n((?:%b:[^\x00\r\n]*\r\n){1,60})\r\n" % _TOKEN)
-_MAX_PLAIN = 8192  # bytes
-_OF_BODIES = re.compile(rb"(?:^|\n)(?:content-length|transfer-encoding|expect):", re.IGNORECASE)
+_PLAIN = re.compile(rb"(GET|HEAD|POST) ([\x21-\x7e]+) HTTP/1\.1\r\n((?:%b:[^\x00\r\n]*\r\n){1,60})\r\n" % _TOKEN)
+_MAX_PLAIN, _MAX_PLAIN_BODY = 8192, 16_384  # bytes
+_OF_BODIES = re.compile(rb"(?:^|\n)(content-length|transfer-encoding|expect):([^\r]*)", re.IGNORECASE)
 
 
 @attrs.frozen
 class PlainHead:
-    """A request without a body: method, target, and names and values of headers in their order."""
+    """A request: method, target, names and values of headers in their order, and the body."""
 
     method: bytes
     target: bytes
     headers: list[tuple[bytes, bytes]]
+    body: bytes
 
 
 def plain_head(data: bytes) -> PlainHead | None:
-    """What ``data`` says if it is one whole request without a body, beyond doubt, and nothing else; otherwise None."""
-    match = _PLAIN.fullmatch(data) if len(data) <= _MAX_PLAIN else None
-    if match is None or _OF_BODIES.search(match[3]):
+    """What ``data`` says if it is one whole request, beyond doubt, and nothing else; otherwise None.
+
+    GET and HEAD have no body here, POST has a short one whose length its head says.
+    """
+    end = data.find(b"\r\n\r\n", 0, _MAX_PLAIN) + 4
+    match = _PLAIN.fullmatch(data, 0, end) if len(data) <= end + _MAX_PLAIN_BODY else None
+    if match is None:
         return None
-    lines = (line.partition(b":") for line in match[3].split(b"\r\n")[:-1])
-    return PlainHead(match[1], match[2], [(name, value.strip(b" \t")) for name, _, value in lines])
+    of_body: list[tuple[bytes, bytes]] = _OF_BODIES.findall(match[3])
+    if of_body and (match[1] != b"POST" or len(of_body) > 1 or of_body[0][0].lower() != b"content-length"):
+        return None
+    length = of_body[0][1].strip(b" \t") if of_body else b""
+    known = length.isdigit() and len(length) < 9 and int(length) > 0 if match[1] == b"POST" else not length
+    if not known or len(data) - end != int(length or 0):
+        return None
+    lines = [line.split(b":", 1) for line in match[3].split(b"\r\n")[:-1]]
+    return PlainHead(match[1], match[2], [(name, value.strip(b" \t")) for name, value in lines], data[end:])
 
 
 def head_error(version: bytes, hosts: Sequence[bytes], codings: Sequence[bytes]) -> str:

@@ -9,7 +9,7 @@ from twisted.web.http import NO_BODY_CODES
 from twisted.web.server import Request as TwistedRequest
 
 from crowdd.http.edge.channel import Channel
-from crowdd.http.edge.headers import head_text, values_of
+from crowdd.http.edge.headers import head_text
 
 _PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
 
@@ -37,8 +37,8 @@ class Request(TwistedRequest):
     def header_texts(self) -> dict[str, str]:
         """The last value of each header by its name in lower case."""
         if self._texts is None:
-            lines = self.requestHeaders.getAllRawHeaders()
-            self._texts = {name.decode("latin-1").lower(): line[-1].decode("utf-8", "replace") for name, line in lines}
+            lines = self.requestHeaders._rawHeaders.items()
+            self._texts = {str(name, "latin-1").lower(): str(line[-1], "utf-8", "replace") for name, line in lines}
         return self._texts
 
     def getRequestHostname(self) -> bytes:
@@ -71,5 +71,5 @@ class Request(TwistedRequest):
             return False
         if self.code in NO_BODY_CODES:
             return True
-        headers = self.responseHeaders
-        return bool(values_of(headers, b"Content-Length") and values_of(headers, b"Content-Type"))
+        headers = self.responseHeaders._rawHeaders
+        return b"Content-Length" in headers and b"Content-Type" in headers

@@ -129,12 +129,12 @@ class SiteRequest(Request):
         elif not self._refused:
             super().requestReceived(command, path, version)
 
-    def begin(self, method: bytes, target: bytes) -> None:
-        """Process a request without a body whose head has come at once: what Twisted does in three steps."""
+    def begin(self, method: bytes, target: bytes, body: bytes) -> None:
+        """Process a request that has come at once: what Twisted does in three steps."""
         self.method, self.uri, self.clientproto = method, target, b"HTTP/1.1"
         self.path, _, query = target.partition(b"?")
         self.args = parse_qs(query, True) if query else {}
-        self.cookie_prefix, self.content = self.channel.site.cookie_prefix, BytesIO()
+        self.cookie_prefix, self.content, self.came = self.channel.site.cookie_prefix, BytesIO(body), len(body)
         self.process()
 
     def _beyond(self, size: int) -> None:
@@ -289,6 +289,8 @@ class Site(TwistedSite):
         self.networks: Counter[str] = Counter()  # connections of each
         self._waiting: list[tuple[Callable[[], bool], Deferred[None]]] = []
         self._clock = reactor
+        self.seconds: Callable[[], float] = reactor.seconds
+        """Seconds that pass, for durations."""
         self._look: IDelayedCall | None = None
         self._trimmer = Trimmer(reactor)
         self._greeted, self._greeting = -1, encode({})
@@ -317,10 +319,6 @@ class Site(TwistedSite):
             self._greeting = encode({**self._always, "Date": datetimeToString(second).decode()})
         return self._greeting
 
-    def seconds(self) -> float:
-        """Seconds that pass, for durations."""
-        return float(self._clock.seconds())
-
     def startFactory(self) -> None:
         super().startFactory()
         self._look = self._clock.callLater(LOOK_SECONDS, self._cut_slow)
@@ -348,6 +346,10 @@ class Site(TwistedSite):
         """The network of a client, or "" for a trusted proxy, which connects for many clients."""
         address = getattr(peer, "host", None) or "127.0.0.1"
         return "" if is_trusted(address, self._settings.http.trusted_proxies) else network(address)
+
+    def takes_at_once(self, target: bytes, length: int) -> bool:
+        """Whether a body of so many bytes may be read before it is known who sends it."""
+        return length <= self.limits.anonymous and not is_part(target)
 
     def arrived(self, channel: Channel) -> None:
         """Count a new connection."""

@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 from babel import Locale
 
-from crowdd.kinds.questions.validation import VERSION_KEY
+from crowdd.kinds.questions.format import VERSION_KEY
 
 NOTHING: Final = "–"
 """What stands for null, an empty text, an empty array and an empty object."""

@@ -237,7 +237,7 @@ FAMILIES: Final = (
     ),
     Family(
         "map",
-        ("types/geometries", "media/map"),
+        ("types/geometries", "media/map", "media/base_map"),
         libraries=(f"{_LEAFLET}/leaflet.js", f"{_GEOMAN}/leaflet-geoman.min.js"),
         looks=(f"{_LEAFLET}/leaflet.css", f"{_GEOMAN}/leaflet-geoman.css"),
     ),

@@ -48,6 +48,7 @@ on("presenter:task", ({ task }) => {
   keep();
 });
 on("presenter:saved", ({ task }) => gone(Number(task)));
+on("presenter:waiting", ({ task }) => held.delete(Number(task))); // its place is still needed when this page is closed
 on("presenter:released", ({ task }) => gone(task));
 function gone(task) {
   held.delete(task);

@@ -213,7 +213,7 @@ function showState({ status, n_completed_tasks: done, n_tasks: total, overall_pr
     $("total").textContent = number.format(total);
   }
   if (status === "paused") return close("paused");
-  if ($("closed").hidden || refused === "gone") return;
+  if ($("closed").hidden || ["gone", "barred"].includes(refused)) return;
   $("closed").hidden = true; // it goes on
   hideOthers();
   if (refused) tell("presenter:restart");
@@ -222,21 +222,22 @@ function showState({ status, n_completed_tasks: done, n_tasks: total, overall_pr
 if ($("presenter").dataset.live) watch($("presenter").dataset.live, showState);
 
 // The line
-let unsent = 0;
+let unsent = 0, isLoose = false; // whether an answer would be lost with this page
 function showLine() {
   const words = $("unsent").dataset;
   $("offline").hidden = navigator.onLine && !unsent;
   $("unsent").textContent = unsent > 1 ? words.many.replace("{count}", number.format(unsent)) : unsent ? words.one : words.none;
 }
-on("presenter:waiting", ({ count: waiting, task }) => {
+on("presenter:waiting", ({ count: waiting, task, kept }) => {
   unsent = waiting;
+  isLoose = unsent > 0 && (isLoose || kept === false);
   showLine();
   if (unsent) say("waiting", false);
   if (task) offerChange(task);
 });
 addEventListener("online", showLine);
 addEventListener("offline", showLine);
-addEventListener("beforeunload", (event) => unsent && event.preventDefault());
+addEventListener("beforeunload", (event) => isLoose && event.preventDefault());
 
 // Too many requests: they go out by themselves when the time has come. The seconds are for those who look, not to be read out.
 let until = 0, counting = 0;

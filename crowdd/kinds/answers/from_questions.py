@@ -7,10 +7,10 @@ from typing import Final
 
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import ANSWERS, MAX_CHOICES, MAX_FIELDS
+from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.questions.options import OPINION, at, values_of
 from crowdd.kinds.questions.question_type import QuestionType
 from crowdd.kinds.questions.types import TYPES
-from crowdd.kinds.questions.validation import QUESTIONS
 
 DERIVED: Final = (ANSWERS, "answer_key", "questions_version")
 _MAX_VERSION: Final = 2**31 - 1

@@ -14,8 +14,8 @@ from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import declared
 from crowdd.kinds.answers.reading import value_at
+from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.questions.mark_types import MARK_TYPES, MAX_MARKS
-from crowdd.kinds.questions.validation import QUESTIONS
 
 OF_MARKS: Final = frozenset({"boxes", "points", "spans"})
 """Types of answer fields whose values are arrays of marks."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from crowdd.kernel.values import Json, Values
+from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.questions.text_languages import text_in
 from crowdd.kinds.questions.types import TYPES
-from crowdd.kinds.questions.validation import QUESTIONS
 
 
 @attrs.frozen

@@ -11,6 +11,7 @@ import orjson
 
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import JsonObject as Schema
+from crowdd.kinds.questions.format import DRAFT, NAME
 from crowdd.kinds.questions.options import (
     TEXT,
     Option,
@@ -23,8 +24,6 @@ from crowdd.kinds.questions.options import (
     object_schema,
     text_schema,
 )
-from crowdd.kinds.questions.schemas import DRAFT
-from crowdd.kinds.questions.validation import NAME
 
 VERSION: Final = 1
 """The version of the format."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.questions.format import MAX_CONDITIONS, MAX_MEDIA, MAX_QUESTIONS, MAX_STEPS, RESERVED, VERSION
 from crowdd.kinds.questions.options import DESCRIPTION, MAX_TEXT, PAGE_KEYS, TEXT, Option
 from crowdd.kinds.questions.question_type import COMMON, GROUPS, MediaType, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
-from crowdd.kinds.questions.validation import MAX_CONDITIONS, MAX_MEDIA, MAX_QUESTIONS, MAX_STEPS, RESERVED, VERSION
 
 Say = Callable[[str], str]
 """Says a sentence in a language."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from crowdd.kernel.languages import _
@@ -83,37 +84,9 @@ def _check_number_of(question: Values, path: str) -> Iterator[Problem]:
         yield Problem(at(path, "max"), _("The maximum is less than the minimum."))
 
 
-def _type(
-    name: str,
-    doc: str,
-    answer: Callable[[Values], Schema],
-    media: set[str],
-    module: str,
-    words: tuple[str, str],
-    group: str = "picture",
-    answer_type: str = "",
-    single: tuple[str, str] | None = None,
-) -> QuestionType:
-    label, sentence = words
-    return QuestionType(
-        name,
-        doc,
-        _OPTIONS,
-        answer,
-        check=_check_number_of,
-        choices="labels",
-        media=frozenset(media),
-        needs_medium=True,
-        each=True,
-        module=module,
-        group=group,
-        answer_type=answer_type,
-        single=single,
-        label=label,
-        sentence=sentence,
-    )
-
-
+_mark_type = partial(
+    QuestionType, options=_OPTIONS, check=_check_number_of, choices="labels", needs_medium=True, each=True
+)
 _BOX: Final = dict.fromkeys(("x", "y", "width", "height"), _NUMBER)
 _point = _marks({"x": _NUMBER, "y": _NUMBER}, "FragmentSelector", "SvgSelector")
 _path = _marks({"points": _POINTS}, "SvgSelector")
@@ -122,71 +95,84 @@ _lines = _marks({"text": _TEXT, **_BOX}, "FragmentSelector", optional=(*_BOX, "s
 _span: Final = {"start": {"type": "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 1}, "text": _TEXT}
 
 MARK_TYPES: Final = (
-    _type(
+    _mark_type(
         "box",
         "Rectangles.",
-        _marks(_BOX, "FragmentSelector"),
-        {*_PICTURES},
-        "box",
-        (_("Boxes"), _("Volunteers draw rectangles around things.")),
+        answer=_marks(_BOX, "FragmentSelector"),
+        media=_PICTURES,
         answer_type="boxes",
+        module="box",
+        group="picture",
+        label=_("Boxes"),
+        sentence=_("Volunteers draw rectangles around things."),
     ),
-    _type(
+    _mark_type(
         "point",
         "Points.",
-        _point,
-        {*_PICTURES},
-        "points",
-        (_("Points"), _("Volunteers place points on things.")),
+        answer=_point,
+        media=_PICTURES,
         answer_type="points",
+        module="points",
+        group="picture",
+        label=_("Points"),
+        sentence=_("Volunteers place points on things."),
     ),
-    _type(
+    _mark_type(
         "count",
         "Points that are counted.",
-        _point,
-        {*_PICTURES},
-        "points",
-        (_("Counting"), _("Volunteers click on each thing, and the clicks are counted.")),
+        answer=_point,
+        media=_PICTURES,
         answer_type="points",
+        module="points",
+        group="picture",
+        label=_("Counting"),
+        sentence=_("Volunteers click on each thing, and the clicks are counted."),
     ),
-    _type(
+    _mark_type(
         "line",
         "Lines with any number of corners.",
-        _path,
-        {*_PICTURES},
-        "lines",
-        (_("Lines"), _("Volunteers draw lines from point to point.")),
+        answer=_path,
+        media=_PICTURES,
         answer_type="lines",
+        module="lines",
+        group="picture",
+        label=_("Lines"),
+        sentence=_("Volunteers draw lines from point to point."),
     ),
-    _type(
+    _mark_type(
         "polygon",
         "Areas with straight edges.",
-        _path,
-        {*_PICTURES},
-        "lines",
-        (_("Areas"), _("Volunteers draw areas from corner to corner.")),
+        answer=_path,
+        media=_PICTURES,
         answer_type="areas",
         single=("polygon", "points"),
+        module="lines",
+        group="picture",
+        label=_("Areas"),
+        sentence=_("Volunteers draw areas from corner to corner."),
     ),
-    _type(
+    _mark_type(
         "freehand",
         "Areas that are drawn.",
-        _path,
-        {*_PICTURES},
-        "lines",
-        (_("Freehand areas"), _("Volunteers draw around things with the pointer held down.")),
+        answer=_path,
+        media=_PICTURES,
         answer_type="areas",
         single=("polygon", "points"),
+        module="lines",
+        group="picture",
+        label=_("Freehand areas"),
+        sentence=_("Volunteers draw around things with the pointer held down."),
     ),
-    _type(
+    _mark_type(
         "text_spans",
         "Parts of a text.",
-        _marks(_span, "TextPositionSelector"),
-        {"text"},
-        "text_spans",
-        (_("Parts of a text"), _("Volunteers select words and give them a label.")),
-        "text",
+        answer=_marks(_span, "TextPositionSelector"),
+        media=frozenset({"text"}),
         answer_type="spans",
+        module="text_spans",
+        group="text",
+        label=_("Parts of a text"),
+        sentence=_("Volunteers select words and give them a label."),
     ),
     QuestionType(
         "transcription",
@@ -205,44 +191,48 @@ MARK_TYPES: Final = (
         label=_("Transcription"),
         sentence=_("Volunteers write down what they read or hear, line by line."),
     ),
-    _type(
+    _mark_type(
         "sound_segments",
         "Parts of a sound.",
-        _time,
-        {"sound"},
-        "segments",
-        (_("Parts of a sound"), _("Volunteers mark the start and the end of what they hear.")),
-        "recording",
+        answer=_time,
+        media=frozenset({"sound"}),
         answer_type="spans",
+        module="segments",
+        group="recording",
+        label=_("Parts of a sound"),
+        sentence=_("Volunteers mark the start and the end of what they hear."),
     ),
-    _type(
+    _mark_type(
         "video_segments",
         "Parts of a video.",
-        _time,
-        {"video"},
-        "segments",
-        (_("Parts of a video"), _("Volunteers mark the start and the end of what they see.")),
-        "recording",
+        answer=_time,
+        media=frozenset({"video"}),
         answer_type="spans",
+        module="segments",
+        group="recording",
+        label=_("Parts of a video"),
+        sentence=_("Volunteers mark the start and the end of what they see."),
     ),
-    _type(
+    _mark_type(
         "map_place",
         "Places.",
-        _geometry("Point", _POSITION),
-        {"map"},
-        "geometries",
-        (_("Places"), _("Volunteers mark places on a map.")),
-        "map",
+        answer=_geometry("Point", _POSITION),
+        media=frozenset({"map"}),
         answer_type="places",
+        module="geometries",
+        group="map",
+        label=_("Places"),
+        sentence=_("Volunteers mark places on a map."),
     ),
-    _type(
+    _mark_type(
         "map_area",
         "Areas.",
-        _geometry("Polygon", {"type": "array", "items": _RING, "minItems": 1, "maxItems": 1}),
-        {"map"},
-        "geometries",
-        (_("Areas on a map"), _("Volunteers draw areas on a map.")),
-        "map",
+        answer=_geometry("Polygon", {"type": "array", "items": _RING, "minItems": 1, "maxItems": 1}),
+        media=frozenset({"map"}),
         answer_type="areas",
+        module="geometries",
+        group="map",
+        label=_("Areas on a map"),
+        sentence=_("Volunteers draw areas on a map."),
     ),
 )

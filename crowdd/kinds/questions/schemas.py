@@ -7,18 +7,8 @@ from typing import Final
 
 from crowdd.kernel.values import JsonObject as Schema
 from crowdd.kernel.values import Values
-from crowdd.kinds.questions.options import (
-    DESCRIPTION,
-    SOURCE_SCHEMA,
-    TEXT_SCHEMA,
-    Option,
-    Problem,
-    closed,
-    object_schema,
-)
-from crowdd.kinds.questions.question_type import COMMON, MediaType, QuestionType
-from crowdd.kinds.questions.types import MEDIA, TYPES
-from crowdd.kinds.questions.validation import (
+from crowdd.kinds.questions.format import (
+    DRAFT,
     MAX_COMPARED,
     MAX_CONDITIONS,
     MAX_MEDIA,
@@ -30,8 +20,18 @@ from crowdd.kinds.questions.validation import (
     VERSION,
     VERSION_KEY,
 )
+from crowdd.kinds.questions.options import (
+    DESCRIPTION,
+    SOURCE_SCHEMA,
+    TEXT_SCHEMA,
+    Option,
+    Problem,
+    closed,
+    object_schema,
+)
+from crowdd.kinds.questions.question_type import COMMON, MediaType, QuestionType
+from crowdd.kinds.questions.types import MEDIA, TYPES
 
-DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$", "not": {"enum": list(RESERVED)}}
 
 

@@ -1,8 +1,7 @@
-"""What is wrong with a list of questions (``info.questions``). Pure, and bounded by the limits below."""
+"""What is wrong with a list of questions (``info.questions``). Pure, and bounded by the limits of the format."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, Final, Self
 
@@ -11,31 +10,36 @@ import orjson
 
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
-from crowdd.kinds.questions.options import DESCRIPTION, TEXT, Option, Problem, at, check_object, is_number
+from crowdd.kinds.questions.format import (
+    MAX_BYTES,
+    MAX_COMPARED,
+    MAX_CONDITIONS,
+    MAX_MEDIA,
+    MAX_QUESTIONS,
+    MAX_STEPS,
+    NAME,
+    QUESTIONS,
+    RESERVED,
+    VERSION,
+)
+from crowdd.kinds.questions.options import DESCRIPTION, OPINION, TEXT, Option, Problem, at, check_object, is_number
 from crowdd.kinds.questions.question_type import COMMON, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
 
-QUESTIONS: Final = "questions"
-VERSION: Final = 1
-MAX_BYTES: Final = 256_000
-MAX_STEPS: Final = 50
-MAX_QUESTIONS: Final = 200
-MAX_MEDIA: Final = 20  # of a step
-MAX_CONDITIONS: Final = 10
-MAX_COMPARED: Final = 500  # values of a condition
 MAX_PROBLEMS: Final = 100
-VERSION_KEY: Final = "questions_version"
-UNSEEN_KEY: Final = "unseen"
-RESERVED: Final = (VERSION_KEY, UNSEEN_KEY)
-"""Keys of answers that are no questions: which list was shown, and the media that the volunteer answered without."""
 Media = dict[str, str]
 """Types of media by their names."""
-NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 def asks(info: Values) -> bool:
     """Whether volunteers have something to see: a presenter, or questions."""
     return bool(info.get("task_presenter")) or info.get(QUESTIONS) is not None
+
+
+def asks_opinions(info: Values) -> bool:
+    """Whether a question of a project asks people about themselves: one that has no right answer."""
+    steps = (info.get(QUESTIONS) or {"steps": []})["steps"]
+    return any(question.get("kind") == OPINION for step in steps for question in step.get("questions", []))
 
 
 def validate(document: object) -> list[Problem]:

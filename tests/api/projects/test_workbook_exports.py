@@ -200,12 +200,13 @@ async def test_columns_of_the_task_stand_beside_each_row_and_hidden_ones_for_own
     owner, ada, project = await birds(served)
     shapes = ("type=task_run", "type=result", "type=consensus", "type=task_run&rows=mark", "type=task_run&rows=task")
     for shape in shapes:
-        for format_ in ("csv", "ndjson", "json", "parquet", "arrow", "xlsx", "dictionary"):
+        formats = ("csv", "ndjson", "json", "parquet", "arrow", "xlsx", "dictionary")
+        for format_ in (*formats, *(["geojson"] if shape in ("type=task_run", "type=consensus") else [])):
             query = f"{shape}&format={format_}&task=columns"
             files = [(await exported(who, project, query)).body for who in (owner, ada, served.client())]
             if format_ == "xlsx":
                 files = [json.dumps(sheets(file), default=str).encode() for file in files]
-            if format_ not in ("parquet", "arrow"):  # compressed
+            if format_ not in ("parquet", "arrow", "geojson"):  # compressed, and without a place
                 assert b"task_info_filename" in files[1], query
                 assert b"secret" in files[0], query
             assert not [file for file in files[1:] if b"secret" in file or b"nest" in file], query
@@ -234,6 +235,28 @@ async def test_csv_has_the_separator_of_the_reader_times_with_z_and_no_json_in_w
     assert (await owner.get(f"/api/project/{project['id']}/export?format=csv&separator=pipe")).status == 415
 
 
+@shows("export-wide")
+@pytest_twisted.ensureDeferred
+async def test_headings_are_the_words_of_the_questions_and_the_labels_of_choices(served):
+    owner, _, project = await birds(served)
+    options = "format=csv&info=wide&task=columns&headings=words"
+    file = await exported(owner, project, f"type=task_run&{options}")
+    names = (await exported(owner, project, "type=task_run&format=csv&info=wide&task=columns")).text.splitlines()[0]
+    heading, first = next(csv.reader([file.text.splitlines()[0]])), names.split(",")
+    assert len(heading) == len(first) == len({*heading})
+    words = dict(zip(first, heading, strict=True))
+    assert words["info_seen_owl"] == "What do you see? – Owl" and words["info_how_snow"] == "How much? – Snow"
+    assert words["info_day"] == "When?" and words["task_info_filename"] == "Task: filename" and words["id"] == "id"
+    said = (await exported(owner, project, f"type=result&{options}")).text.splitlines()[0]
+    assert "What do you see?" in said and "What do you see? – Agreement" in said
+    book = sheets((await exported(owner, project, "type=workbook&format=xlsx&headings=words")).body)
+    rows = {(row["Sheet"], row["Column"]): row["Name"] for row in book["Columns"]}
+    assert rows["Answers", "What do you see? – Owl"] == "info_seen_owl"
+    assert {"What do you see? – Owl", "When?"} <= book["Answers"][0].keys()
+    wrong = await owner.get(f"/api/project/{project['id']}/export?format=csv&headings=loud")
+    assert wrong.status == 415
+
+
 @pytest_twisted.ensureDeferred
 async def test_places_have_coordinates_and_areas_an_outline_in_rows_of_marks(served):
     owner, ada, project = await birds(served)
@@ -251,3 +274,12 @@ async def test_places_have_coordinates_and_areas_an_outline_in_rows_of_marks(ser
     assert [(row["longitude"], row["latitude"]) for row in marks] == [(9.5, 54.25), (None, None), (None, None)]
     assert [row["outline"] for row in marks] == [None, "POLYGON ((0 0, 0 1, 1 1, 0 0))", "LINESTRING (1 2, 3 4.5)"]
     assert [row["text"] for row in marks] == [None, None, "Ahoi"]
+    collection = json.loads((await exported(owner, project, "format=geojson&task=columns")).text)
+    features = collection["features"]
+    assert collection["type"] == "FeatureCollection" and {each["type"] for each in features} == {"Feature"}
+    assert [each["geometry"] for each in features] == [place["geometry"], area["geometry"]]
+    about = features[1]["properties"]
+    assert (about["task_id"], about["field"], about["mark"]) == (task, "places", 2) and "outline" not in about
+    none = json.loads((await exported(owner, project, "type=consensus&format=geojson")).text)
+    assert none == {"type": "FeatureCollection", "features": []}
+    assert (await owner.get(f"/api/project/{project['id']}/export?type=task&format=geojson")).status == 415

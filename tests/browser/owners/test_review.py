@@ -120,6 +120,6 @@ def test_settings_are_compared_and_a_spammer_is_barred(review: Review) -> None:
     page.goto(f"{review.at}/volunteers")
     assert review.faults() == []
     page.locator("tr", has_text=review.spammer.name).get_by_role("link", name="Bar").click()
-    page.get_by_role("button", name="Bar volunteer", exact=True).click()
-    page.get_by_text("The volunteer is barred.").wait_for()
+    page.get_by_role("button", name="Block volunteer", exact=True).click()
+    page.get_by_text("The volunteer is blocked.").wait_for()
     assert page.locator("tr", has_text=review.spammer.name).get_by_text("Barred").count() >= 1

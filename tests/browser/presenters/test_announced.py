@@ -154,7 +154,7 @@ MARKED: list[tuple[str, str, str, list[tuple[str, str, set[str]]]]] = [
     ("boxes_box", "Add a box", "Box 1: Left added at 300, 225; 200 × 150. Arrow keys move it.", [
         ("group", "Mark it: box (optional)", set()), ("group", "Label of the next mark", set()), ("radio", "Left", {"checked"}),
         ("button", "Draw", {"pressed"}), ("list", "Mark it: box (optional)", set()), ("button", "Delete Box 1: Left", set()),
-        ("button", "Box 1: Left 300, 225 · 200 × 150", {"expanded"}), ("spinbutton", "Width", set()),
+        ("button", "Box 1: Left 300, 225 · 200 × 150", {"expanded"}), ("textbox", "Width", set()),
         ("radiogroup", "Is it hidden? (optional)", set()), ("image", "An example", set())]),
     ("boxes_point", "Add a point", "Point 1 added at 400, 300. Arrow keys move it.", [
         ("button", "Point 1 400, 300", {"expanded"}), ("button", "Box 1: Left 300, 225 · 200 × 150", set())]),
@@ -171,13 +171,13 @@ MARKED: list[tuple[str, str, str, list[tuple[str, str, set[str]]]]] = [
     ("words_text_spans", "Add a mark", "Mark 1: Left added at “Ahmed”. Arrow keys move it.", [
         ("button", "Mark 1: Left “Ahmed”", {"expanded"}), ("blockquote", "An example", set())]),
     ("sounds_sound_segments", "Add a segment", "Segment 1 added at 0:00 – 0:00.5. Arrow keys move it.", [
-        ("button", "Segment 1 0:00 – 0:00.5", {"expanded"}), ("button", "Play", set()), ("spinbutton", "Start", set()),
+        ("button", "Segment 1 0:00 – 0:00.5", {"expanded"}), ("button", "Play", set()), ("textbox", "Start", set()),
         ("group", "An example", set()), ("button", "2 seconds back", set())]),
     ("films_video_segments", "Add a segment", "Segment 1 added at 0:00 – 0:00.5. Arrow keys move it.", [
         ("button", "Segment 1 0:00 – 0:00.5", {"expanded"}), ("Video", "An example", set())]),
     ("places_map_place", "Add a place", "Place 1 added at 48.8…", [
         ("button", "Place 1 48.8…", {"expanded"}), ("region", "An example", set()),
-        ("spinbutton", "Latitude", set())]),
+        ("textbox", "Latitude", set())]),
     ("regions_map_area", "Add an area", "Area 1 added at 48.8…", [("combobox", "Point", set())]),
     ("writing_transcription", "Add a line", "Line 1 added.", [
         ("textbox", "Line 1", set()), ("button", "Delete Line 1", set()), ("button", "Add a box", set())]),

@@ -19,7 +19,7 @@ SMALL: dict[str, Any] = {"viewport": {"width": 320, "height": 640}}
 NEXT = {"en": "Next", "ar": "التالي"}
 TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((part) => {
     const {left, right, width, height} = part.getBoundingClientRect(), root = document.documentElement;
-    const inside = part.closest(".scroll, .text, .leaflet-container, .openseadragon-container, .waves, .tags, svg, .sr, .only > .question > :first-child");
+    const inside = part.closest(".scroll, .marks-palette, .text, .leaflet-container, .openseadragon-container, .waves, .tags, svg, .sr, .only > .question > :first-child");
     return width > 1 && height > 1 && !inside && (left < -0.5 || right > root.clientWidth + 0.5);
 }).map((part) => part.outerHTML.slice(0, 90))"""
 

@@ -44,7 +44,8 @@ def beside(one: Any, *questions: Any) -> Any:
 
 
 NOTE = {"name": "note", "type": "short_text", "text": "What is it?"}
-MISSING = [("picture", "/none.jpg"), ("pictures", "/none.jpg"), ("sound", "/noise.wav"), ("video", "/none.webm"), ("text", "/none.txt"), ("zoom_picture", "/none.jpg")]  # fmt: skip
+MISSING = [("picture", "/none.jpg"), ("pictures", "/none.jpg"), ("sound", "/noise.wav"), ("video", "/none.webm"), ("text", "/none.txt"),
+    ("map", "/none.geojson"), ("map", "/none-{z}-{x}-{y}.png"), ("zoom_picture", "/none.jpg")]  # fmt: skip
 
 
 @pytest.mark.proof
@@ -52,7 +53,10 @@ def test_a_task_whose_medium_is_missing_can_be_answered_and_skipped(desk: Any) -
     for kind, path in MISSING:
         one = medium(kind, path)
         if kind == "pictures":
-            one["source"] = [one["source"]]
+            one["source"] = [{"url": f"{SITE}/photo.jpg"}, one["source"]]  # one of two is not there
+        if "{z}" in path:
+            one |= {"tiles": SITE + path, "center": [48.85, 2.35], "zoom": 12}
+            del one["source"]
         frame = ask(desk, beside(one, NOTE))
         frame.get_by_text(FAILED).wait_for()
         assert frame.locator(".answers").evaluate("place => place.inert") and desk.page.locator("#skip").is_visible()

@@ -237,6 +237,8 @@ def test_a_label_is_for_the_next_mark(hand: Hand) -> None:
     hand.press_on(hand.field.locator(".choice", has_text="Boat"))
     draw((250, 200), (400, 350))  # on the corner of the first one
     hand.stage.until(lambda: labels() == ["Box 1: Duck", "Box 2: Boat"])
+    if (fold := hand.field.locator(".marks-fold[aria-expanded=false]")).count():
+        hand.press_on(fold)
     hand.press_on(frame.locator(".mark").first)  # chosen, it can be called something else
     hand.press_on(hand.field.locator(".choice", has_text="Boat"))
     hand.stage.until(lambda: labels() == ["Box 1: Boat", "Box 2: Boat"])
@@ -317,6 +319,24 @@ def test_a_selected_mark_has_handles_only_while_nothing_is_drawn(mouse: Hand) ->
     line.drag((3.99, 0.7), (4.5, 0.7))
     info = mouse.answer(document)["one_sound_segments"]
     assert near([[each["start"], each["end"]] for each in info], [[2, 4.5], [4, 5]], 0.1), info
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("kind", ["point", "box"])
+def test_a_press_on_a_mark_of_a_picture_that_zooms_chooses_it(hand: Hand, kind: str) -> None:
+    document = only(kind, "zoom_picture", "/photo.jpg", labels=LABELS)
+    frame = hand.begin(document, f"one_{kind}")
+    photo = hand.photo()
+    if kind == "box":
+        hand.drag(photo, (100, 100), (250, 200))
+    else:
+        hand.press(*photo.at(175, 150))
+    hand.stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    hand.press_on(button(hand.field, "Draw"))
+    hand.press(*hand.photo().at(175, 150))
+    hand.stage.until(lambda: frame.locator(".mark-item.selected").count() == 1)
+    hand.press_on(hand.field.locator(".choice", has_text="Boat"))
+    assert [mark["label"] for mark in hand.answer(document)[f"one_{kind}"]] == ["boat"]
 
 
 @pytest.mark.proof

@@ -52,7 +52,8 @@ def desk(make_stage: Any, new_project: Any) -> Any:
         else:
             route.fulfill(status=404, headers={"Access-Control-Allow-Origin": "*"})
 
-    good.route(f"{SITE}/flaky.jpg", flaky)
+    for path in ("flaky.jpg", "tile-*"):
+        good.route(f"{SITE}/{path}", flaky)
     return stage
 
 
@@ -147,6 +148,54 @@ def test_an_answer_without_the_picture_says_so(desk: Any) -> None:
     frame.get_by_role("button", name="Owl").click()
     info = answers(desk, before + 1, document)
     assert (info["animal"], info["unseen"]) == ("owl", ["thing"])
+
+
+@pytest.mark.proof
+@shows("questions-unseen")
+def test_a_place_is_marked_on_a_map_that_was_seen(desk: Any) -> None:
+    ground = {
+        "name": "thing",
+        "type": "map",
+        "center": [48.85, 2.35],
+        "zoom": 12,
+        "tiles": f"{SITE}/tile-{{z}}-{{x}}-{{y}}",
+    }
+    document = list_of({"name": "where", "type": "map_place", "text": "Where?", "on": "thing"}, media=(ground,))
+    desk.works["works"] = False
+    frame, before = ask(desk, document), len(desk.mine.runs())
+    frame.get_by_text(MISSING).wait_for()
+    assert frame.locator(".answers").evaluate("place => place.inert")
+    desk.works["works"] = True
+    button(frame, "Load again").click()
+    frame.get_by_text(MISSING).wait_for(state="hidden")
+    add = button(frame, "Add a place")
+    desk.until(lambda: add.count() and add.is_enabled())
+    add.click()
+    forward(frame, "Send")
+    info = answers(desk, before + 1, document)
+    assert len(info["where"]) == 1 and "unseen" not in info
+
+
+@shows("questions-number")
+def test_an_exact_position_is_read_as_numbers_are_and_no_wheel_changes_it(desk: Any) -> None:
+    box = {"name": "it", "type": "box", "on": "thing", "text": "Where?"}
+    picture = {**LOOK, "source": {"url": f"{SITE}/photo.jpg"}}
+    document = list_of(box, media=(picture,))
+    frame, before = ask(desk, document), len(desk.mine.runs())
+    add = button(frame, "Add a box")
+    desk.until(lambda: add.count() and add.is_enabled())
+    add.click()
+    frame.get_by_text("Exact position").click()
+    width = frame.get_by_label("Width", exact=True)
+    width.click()
+    desk.page.keyboard.press("ControlOrMeta+a")
+    desk.page.keyboard.type("120,5", delay=20)
+    for _turn in range(3):
+        desk.page.mouse.wheel(0, 120)
+    desk.page.keyboard.press("Tab")
+    assert width.input_value() == "120.5"
+    forward(frame, "Send")
+    assert answers(desk, before + 1, document)["it"][0]["width"] == 120.5
 
 
 NOTE = {"name": "note", "type": "long_text", "text": "What does it say?"}

@@ -264,6 +264,17 @@ def test_the_bar_moves_and_a_pause_is_told(stage: Any, new_person: Any, new_proj
     stage.until(lambda: stage.page.is_hidden("#closed"))
 
 
+def test_who_was_barred_is_told_on_the_page(stage: Any, new_person: Any, new_project: Any) -> None:
+    stage.mine = new_project(tasks=3)
+    ada = new_person()
+    stage.mine.owner.api("POST", f"project/{stage.mine.id}/bar", {"user_name": ada.name})
+    stage.mine.show(task_presenter=starters.source("text"))
+    stage.sign_in(ada)
+    stage.go("/project/MINE/newtask")
+    stage.until(lambda: stage.page.is_visible("#closed"))
+    assert "The owner of this project does not accept answers from you." in stage.page.inner_text("#closed")
+
+
 def test_the_tutorial_opens_once_before_the_task_and_then_in_a_new_tab(stage: Any) -> None:
     stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "Look."})
     tutorial = "<h1 tabindex=-1 id=how>Like this</h1><script>how.focus()</script>"

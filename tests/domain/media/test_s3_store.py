@@ -15,7 +15,7 @@ from twisted.internet.protocol import Factory, Protocol
 
 from crowdd.features.media import s3 as media_s3
 from crowdd.features.media import stores
-from crowdd.features.media.s3 import PART, PIECE, S3Client, S3Store
+from crowdd.features.media.s3 import PART, PIECE, Asked, S3Client, S3Store
 from crowdd.features.media.store import MediaNames, StoredMedia
 from crowdd.kernel.config.data import MediaSettings
 from crowdd.kernel.errors import ConfigError, MediaStoreError
@@ -106,15 +106,15 @@ async def test_files_and_projects_are_listed_and_removed_in_pages(
     await store.put(key, source, "image/jpeg")
     assert {key: size async for key, size in store.keys(21)} == keys
     assert {21, 22} <= {number async for number in store.projects()}
-    asked, request = list[bytes](), store._client.request
+    bodies, request = list[bytes](), store._client.request
 
-    async def counted(*arguments: Any, **more: Any) -> Any:
-        asked.append(more.get("body", b""))
-        return await request(*arguments, **more)
+    async def counted(asked: Asked, **more: Any) -> Any:
+        bodies.append(asked.body)
+        return await request(asked, **more)
 
     monkeypatch.setattr(store._client, "request", counted)
     await store.delete(keys)
-    assert [body.count(b"<Object>") for body in asked] == [s3.LISTED, 3]
+    assert [body.count(b"<Object>") for body in bodies] == [s3.LISTED, 3]
     assert [each async for each in store.keys(21)] == [] and [each async for each in store.keys(22)] == [(key, 5)]
     objects = theirs.list_objects_v2(Bucket=service.bucket, Prefix="project-21/")["Contents"]
     assert [each["Key"] for each in objects] == ["project-21/other.txt"]
@@ -124,10 +124,10 @@ async def test_files_and_projects_are_listed_and_removed_in_pages(
 async def test_names_with_special_characters_are_signed_as_they_are_sent(service: s3.Service) -> None:
     client = S3Client(reactor, MediaSettings(**service.settings()), service.secret_key)
     for key in ("a b+c&d=e?f#g%41.jpg", "ü/é ~_-.!'()*;:@,$.png", "%2e%2e/x", "a//b"):
-        await client.request("PUT", key, body=key.encode())
-        assert (await client.request("GET", key)).body == key.encode()
+        await client.request(Asked("PUT", key, body=key.encode()))
+        assert (await client.request(Asked("GET", key))).body == key.encode()
         assert service.client().get_object(Bucket=service.bucket, Key=key)["Body"].read() == key.encode()
-        await client.request("DELETE", key)
+        await client.request(Asked("DELETE", key))
 
 
 @pytest.mark.parametrize(

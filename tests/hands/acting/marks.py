@@ -11,8 +11,16 @@ from hands.surfaces import Map, Pair, map_of, picture, recording, words_at
 
 
 def items(actor: Actor, name: str) -> Any:
-    """The list of marks of a question."""
-    return actor.scope(name).locator(".marks-list > li:visible")
+    """The list of marks of a question. On a phone all but one are behind their number."""
+    return actor.scope(name).locator(".marks-list > li")
+
+
+def _item(actor: Actor, name: str, nth: int) -> Any:
+    """One of them, where it can be seen."""
+    fold = actor.scope(name).locator(".marks-fold[aria-expanded=false]:visible")
+    if fold.count() and not items(actor, name).nth(nth).is_visible():
+        actor.press(fold.first)
+    return items(actor, name).nth(nth)
 
 
 def _medium(actor: Actor, name: str) -> Json:
@@ -214,7 +222,7 @@ def _label(actor: Actor, name: str, value: str) -> Any:
 @act
 def relabel(actor: Actor, about: Json) -> None:
     """Chooses a mark by its row, then another label for it."""
-    row = items(actor, about["q"]).nth(about["nth"])
+    row = _item(actor, about["q"], about["nth"])
     if not _chosen(row):
         actor.press(row.locator("button").first)
         actor.sees(lambda: _chosen(row), f"press on mark {about['nth'] + 1}")
@@ -249,7 +257,7 @@ def _drag(actor: Actor, about: Json, begin: Pair, end: Pair) -> None:
     if draw.get_attribute("aria-pressed") == "true":
         actor.press(draw)
         actor.sees(lambda: draw.get_attribute("aria-pressed") == "false", "“Draw”")
-    row = items(actor, name).nth(about["nth"])
+    row = _item(actor, name, about["nth"])
     if not _chosen(row):
         _presses(actor, seen, [_middle(about["shape"])])
         actor.sees(lambda: _chosen(row), f"press on mark {about['nth'] + 1}")
@@ -298,7 +306,7 @@ def pan(actor: Actor, about: Json) -> None:
 def delete(actor: Actor, about: Json) -> None:
     """Deletes a mark by its row."""
     before = items(actor, about["q"]).count()
-    actor.press(items(actor, about["q"]).nth(about["nth"]).locator(".mark-head button").last)
+    actor.press(_item(actor, about["q"], about["nth"]).locator(".mark-head button").last)
     actor.sees(lambda: items(actor, about["q"]).count() == before - 1, f"“Delete” of mark {about['nth'] + 1}")
 
 
@@ -322,7 +330,7 @@ def nothing(actor: Actor, about: Json) -> None:
 @act
 def each(actor: Actor, about: Json) -> None:
     """Answers a question about a mark."""
-    row = items(actor, about["q"]).nth(about["nth"])
+    row = _item(actor, about["q"], about["nth"])
     target = row.locator(f'[data-question="{about["name"]}"] label.choice').nth(0 if about["value"] else 1)
     if not target.is_visible():
         actor.press(row.locator("button").first)

@@ -26,6 +26,14 @@ def unseen(actor: Actor, about: Json) -> None:
 
 
 @act
+def without(actor: Actor, about: Json) -> None:
+    """Says that the answer is given without it."""
+    button = actor.button(actor.frame, "Answer without it")
+    actor.press(button.first)
+    actor.sees(lambda: not button.count() or not button.first.is_visible(), "“Answer without it”")
+
+
+@act
 def again(actor: Actor, about: Json) -> None:
     """Lets the medium be there, and loads it again."""
     actor.site.loaded.add(actor.info["medium"].partition("SITE/")[2])

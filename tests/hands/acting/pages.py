@@ -25,6 +25,14 @@ def next_(actor: Actor, about: Json) -> None:
 
 
 @act
+def back(actor: Actor, about: Json) -> None:
+    """Goes back to the step before, to look at it once more."""
+    before = actor.frame.locator(".say:visible .over").first.inner_text()
+    actor.press(actor.button(actor.frame.locator(".say:visible"), "Back"))
+    actor.sees(lambda: actor.frame.locator(".say:visible .over").first.inner_text() != before, "“Back”")
+
+
+@act
 def send(actor: Actor, about: Json) -> None:
     """Sends the answer."""
     actor.press(main_button(actor))

@@ -23,6 +23,17 @@ def act(asking: Any, do: str, **more: Any) -> Json:
     return {"do": do, "q": asking.name, **more}
 
 
+def relabelled(asking: Any, acts: list[Json], value: list[Json]) -> None:
+    """Now and then somebody chooses a mark once more, and another label for it."""
+    labels, random = [each["value"] for each in asking.question.get("labels", [])], asking.random
+    if len(labels) < 2 or asking.before or random.random() > 0.15:
+        return
+    nth = random.randrange(len(value))
+    other = random.choice([each for each in labels if each != value[nth]["label"]])
+    acts.append(act(asking, "relabel", nth=nth, value=other))
+    value[nth] = {**value[nth], "label": other}
+
+
 WORDS = (
     "Two sails at noon",
     "sehr schöne Grüße",

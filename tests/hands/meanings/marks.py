@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hands.asked import PICTURES
-from hands.meanings.kit import WORDS, Json, Meaning, act
+from hands.meanings.kit import WORDS, Json, Meaning, act, relabelled
 
 # Within these parts of a picture things are marked: not at its very edge.
 LOW, HIGH = 0.06, 0.94
@@ -97,11 +97,7 @@ def marks(asking: Any) -> Meaning:
         shape = _free(kind, [], random)
         acts.append(act(asking, "draw", kind=kind, shape=shape))
         value.append({"shape": shape, **({"label": label} if label else {})})
-    if labels and len(labels) > 1 and not asking.before and random.random() < 0.15:
-        nth = random.randrange(len(value))
-        other = random.choice([each for each in labels if each != value[nth]["label"]])
-        acts.append(act(asking, "relabel", nth=nth, value=other))
-        value[nth] = {**value[nth], "label": other}
+    relabelled(asking, acts, value)
     if kind in ("box", "point") and not asking.before and random.random() < 0.3:
         nth = random.randrange(len(value))
         shape = value[nth]["shape"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hands.meanings.kit import Json, Meaning, act
+from hands.meanings.kit import Json, Meaning, act, relabelled
 
 
 def segments(asking: Any) -> Meaning:
@@ -21,6 +21,7 @@ def segments(asking: Any) -> Meaning:
         label = meant
         acts.append(act(asking, "draw", kind="segment", shape=shape))
         value.append({"shape": shape, **({"label": label} if label else {})})
+    relabelled(asking, acts, value)
     return Meaning(acts, value)
 
 

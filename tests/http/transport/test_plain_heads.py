@@ -20,6 +20,7 @@ from crowdd.http.edge.headers import plain_head
 
 START = b"GET /health HTTP/1.1\r\n"
 HOST = b"Host: localhost\r\n"
+POST = b"POST /api/taskrun HTTP/1.1\r\n" + HOST
 OWN = (b"Date: ", b"X-Request-Id: ", b"X-Ratelimit-Reset: ")
 PLAIN = [
     START + HOST + b"\r\n",
@@ -27,6 +28,9 @@ PLAIN = [
     b"GET //x/../\x7e HTTP/1.1\r\nHost: localhost\r\nCookie: a=1; b=\xc3\xa4\r\nCookie: c=2\r\nConnection: close\r\n\r\n",
     START + HOST + b"etag: x\r\ndnt: 1\r\nX-Odd: a\x0bb\x0cc\x1cd\x85\r\n\r\n",
     START + HOST + b"A!#$%&'*+.^_`|~9: x:y:z\r\n\r\n",
+    POST + b"content-length: \t5 \r\nX-Type: application/json\r\n\r\n[1,2]",
+    POST + b"X: y\r\nContent-Length:07\r\n\r\n\r\n\r\nx\x00\xff",
+    POST + b"Content-Length: 16384\r\n\r\n" + b"x" * 16_384,
 ]
 NOT_PLAIN = [
     b"",
@@ -36,7 +40,22 @@ NOT_PLAIN = [
     START + b"\r\n",
     (START + HOST + b"\r\n") * 2,
     b"GET /health HTTP/1.0\r\n" + HOST + b"\r\n",
-    b"POST /health HTTP/1.1\r\n" + HOST + b"Content-Length: 0\r\n\r\n",
+    POST + b"\r\n",
+    POST + b"\r\nx",
+    POST + b"Content-Length: 0\r\n\r\n",
+    POST + b"Content-Length: 5\r\n\r\n1234",
+    POST + b"Content-Length: 5\r\n\r\n123456",
+    POST + b"Content-Length: +5\r\n\r\n12345",
+    POST + b"Content-Length: 5,5\r\n\r\n12345",
+    POST + b"Content-Length:\r\n\r\n12345",
+    POST + b"Content-Length: 0000000051\r\n\r\n12345",
+    POST + b"Content-Length: 1000005\r\n\r\n" + b"x" * 100_000,
+    POST + b"Content-Length: 16385\r\n\r\n" + b"x" * 16_385,
+    POST + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\n12345",
+    POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n12345",
+    POST + b"Content-Length: 5\r\nExpect: 100-continue\r\n\r\n12345",
+    POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"PUT /health HTTP/1.1\r\n" + HOST + b"Content-Length: 1\r\n\r\nx",
     b"get /health HTTP/1.1\r\n" + HOST + b"\r\n",
     b"GET  /health HTTP/1.1\r\n" + HOST + b"\r\n",
     b"GET /\xe4 HTTP/1.1\r\n" + HOST + b"\r\n",
@@ -57,20 +76,23 @@ NOT_PLAIN = [
 ]
 
 
-def of_twisted(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, list[bytes]]]] | None:
-    """The one request without a body that Twisted reads in a text; None if it reads another, or none."""
+Read = tuple[bytes, bytes, list[tuple[bytes, list[bytes]]], bytes]
+
+
+def of_twisted(data: bytes) -> Read | None:
+    """The one request that Twisted reads in a text; None if it reads another, or none."""
     seen: list[Any] = []
     channel, transport = HTTPChannel(), StringTransport()
     channel.requestFactory = type("Seen", (Request,), {"process": lambda self: seen.append(self)})
     channel.makeConnection(transport)
     channel.dataReceived(data)
-    if len(seen) != 1 or transport.value() or channel._buffer or channel._dataBuffer:
+    if len(seen) != 1 or transport.value() or channel._buffer or any(channel._dataBuffer):
         return None
     request = seen[0]
-    return request.method, request.uri, list(request.requestHeaders.getAllRawHeaders())
+    return request.method, request.uri, list(request.requestHeaders.getAllRawHeaders()), request.content.read()
 
 
-def of_us(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, list[bytes]]]] | None:
+def of_us(data: bytes) -> Read | None:
     """The same as it is read at once."""
     head = plain_head(data)
     if head is None:
@@ -78,7 +100,7 @@ def of_us(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, list[bytes]]]] |
     headers = Headers()
     for name, value in head.headers:
         headers.addRawHeader(name, value)
-    return head.method, head.target, list(headers.getAllRawHeaders())
+    return head.method, head.target, list(headers.getAllRawHeaders()), head.body
 
 
 @pytest.mark.parametrize("data", PLAIN)
@@ -123,9 +145,10 @@ def test_twisted_reads_whatever_is_taken_for_plain_in_the_same_way():
 
 def test_a_long_head_takes_no_longer_than_it_is():
     for text in (b"X" * 8000, b"X:\r\n" * 2000, b"X: y" * 2000, b"\r\n" * 4000, b":" * 8000):
-        began = time.perf_counter()
-        plain_head((START + HOST + text)[:8192])
-        assert time.perf_counter() - began < 0.1
+        for start in (START + HOST, POST + b"Content-Length: 9\r\n\r\n", POST + b"Content-Length:"):
+            began = time.perf_counter()
+            plain_head((start + text)[:8192])
+            assert time.perf_counter() - began < 0.1
 
 
 async def answered(served: Served, parts: list[bytes]) -> list[bytes]:
@@ -146,4 +169,21 @@ async def test_a_response_does_not_depend_on_the_parts_in_which_its_request_come
     for target, more in itertools.product(targets, extra):
         data = target + HOST + more + b"Connection: close\r\n\r\n"
         whole, parts = await answered(served, [data]), await answered(served, [data[:9], data[9:-3], data[-3:]])
+        assert whole == parts and whole[0].startswith(b"HTTP/1.1 "), data
+
+
+@pytest_twisted.ensureDeferred
+async def test_neither_does_one_with_a_body(serve):
+    served = await serve(CROWDD_HTTP_MAX_ANONYMOUS_BODY_BYTES="200")
+    short = b'{"project_id": 1, "task_id": 2, "info": 3}'
+    extra = [b"", b"Host: other.example\r\n", b"Content-Type: application/json\r\n", b"Authorization: wrong\r\n"]
+    cases = [
+        *itertools.product([b"/api/taskrun", b"/api/nothing"], [short, b"{", b"login_id=x"], extra),
+        (b"/api/taskrun", b"[" + b" " * 300 + b"]", b""),
+        (b"/project/x/tasks/media/1/files", short, b""),
+    ]
+    for target, body, more in cases:
+        head = b"POST %b HTTP/1.1\r\n%bContent-Length: %d\r\nConnection: close\r\n" % (target, HOST + more, len(body))
+        data = head + b"\r\n" + body
+        whole, parts = await answered(served, [data]), await answered(served, [data[:9], data[9:]])
         assert whole == parts and whole[0].startswith(b"HTTP/1.1 "), data

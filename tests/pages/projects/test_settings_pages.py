@@ -87,6 +87,37 @@ async def test_each_setting_is_said_in_words(served):
     assert "2.3 on average: 3 tasks, 7 answers wanted" in page and "Some open tasks have a priority above 0" in page
 
 
+@shows("lease-skip")
+@pytest_twisted.ensureDeferred
+async def test_tasks_that_many_skip_wait_for_the_owner(served):
+    ada, owner, project = await owner_of(served, tasks=2)
+    await owner.post("/project/birds/publish", json={})
+    assert (await ada.send_form("/project/birds/settings", {"skip_limit": 1001})).json()["form"]["errors"].keys() == {
+        "skip_limit"
+    }
+    assert (await ada.send_form("/project/birds/settings", {"skip_limit": 2})).status == 200
+    page = (await owner.page("/project/birds/settings")).json()
+    assert (page["skip_limit"], page["max_answer_bytes"]) == (2, 256_000)
+    for name, reason in (("bob", "broken"), ("cyd", "")):
+        person = await served.person(name)
+        task = (await person.get(f"/api/{project['id']}/newtask")).json()["id"]
+        assert task == project["tasks"][0]
+        await person.post(f"/api/task/{task}/release", json={"skip": True, "reason": reason})
+    dora = await served.person("dora")
+    assert (await dora.get(f"/api/{project['id']}/newtask")).json()["id"] == project["tasks"][1]
+    for query in ("state=skipped", "state=review", "state=review&words=fox", "orderby=n_skips&desc=1&state=skipped"):
+        listed = await owner.page(f"/project/birds/tasks/browse?{query}")
+        assert [one["id"] for one in listed.json()["tasks"]] in ([task], [] if "words" in query else None), query
+        assert (await dora.page(f"/project/birds/tasks/browse?{query}")).status == 403
+    words = await shown(ada, "/project/birds/tasks/browse?state=review")
+    assert "Set aside for review" in words and "2 people skipped it" in words
+    one = await shown(ada, f"/project/birds/tasks/{task}")
+    assert "Without a reason" in one and "So many people skipped it" in one
+    assert "Set aside" not in await shown(served.client(), f"/project/birds/tasks/{task}")
+    await owner.post("/project/birds/tasks/reopen", json={"task_ids": [task]})
+    assert (await owner.page("/project/birds/tasks/browse?state=skipped")).json()["tasks"] == []
+
+
 @pytest_twisted.ensureDeferred
 async def test_the_owner_is_told_what_needs_attention_and_nobody_else(served):
     ada, owner, project = await owner_of(served, tasks=2)

@@ -55,6 +55,38 @@ async def test_selected_answers_are_deleted_after_their_effect_was_shown(served)
     assert (log["kind"], log["after"]) == ("task", {"answers": 2})
 
 
+@shows("answer-set-aside")
+@pytest_twisted.ensureDeferred
+async def test_one_answer_is_set_aside_with_a_reason_and_taken_back(served):
+    owner, at, (ada, bob, cy) = await built(served)
+    browser = await signed_in(served, "owner")
+    asked = f"{at}/answers/aside?taskrun_ids={ada}"
+    shown = (await owner.page(asked)).json()
+    assert shown["effect"] == GONE | {"answers": 1, "dry_run": True}
+    assert (await left(owner, at))[0] == "completed"  # to look changes nothing
+    assert "1 answer would no longer count." in (await browser.get(asked, headers=HTML)).text
+    form = {"taskrun_ids": str(ada), "reason": "Only <b>one</b> word"}
+    done = await browser.send_form(f"{at}/answers/aside", form, token_from=asked)
+    assert done.json()["effect"] == GONE | {"answers": 1}, done.body
+    assert await left(owner, at) == ("ongoing", [ada, bob, cy])
+    assert (await owner.page(at)).json()["agreement"]["kinds"] == 2
+    text = (await browser.get(at, headers=HTML)).text
+    assert "“<bdi>Only &lt;b&gt;one&lt;/b&gt; word</bdi>”" in text and f'form="back-{ada}"' in text
+    dora = await served.person("dora")
+    task = (await dora.get(f"/api/{(await owner.get('/api/project')).json()[0]['id']}/newtask")).json()
+    body = {"project_id": task["project_id"], "task_id": task["id"], "info": {"answer": "dora", "sure": True}}
+    assert (await dora.post("/api/taskrun", json=body)).status == 200
+    assert (await left(owner, at))[0] == "completed"
+    back = await browser.send_form(f"{at}/answers/back", {"taskrun_ids": str(ada)}, token_from=at)
+    assert back.json()["effect"] == GONE | {"reopened": 0, "answers": 1}
+    log = await served.database.fetch("SELECT action, after FROM audit WHERE kind = 'task' ORDER BY id")
+    assert [(row["action"], row["after"]) for row in log] == [
+        ("aside", {"answers": 1, "reason": "Only <b>one</b> word"}),
+        ("back", {"answers": 1}),
+    ]
+    assert await served.database.fetch("SELECT * FROM check_places((SELECT id FROM project), clock())") == []
+
+
 @shows("page-tasks-answers")
 @pytest_twisted.ensureDeferred
 async def test_volunteers_of_selected_answers_are_barred(served):
@@ -77,15 +109,16 @@ async def test_only_answers_of_the_task_and_only_for_owners(served):
     body = {"project_id": other["id"], "task_id": task, "info": "x"}
     foreign = (await owner.post("/api/taskrun", json=body)).json()["id"]
     for named in ("", "0", "x", "9" * 30, str(foreign)):
-        for action in ("delete", "bar"):
+        for action in ("delete", "aside", "bar"):
             nothing = await owner.page(f"{at}/answers/{action}?ticked=1&taskrun_ids={named}")
             assert nothing.json()["flash"] == "Select answers first.", named
-    done = (await owner.post(f"{at}/answers/delete", json={"taskrun_ids": f"{foreign}, x"})).json()
-    assert done["effect"]["answers"] == 0 and done["effect"]["tasks"] == 0
+    for action in ("delete", "aside", "back"):
+        done = (await owner.post(f"{at}/answers/{action}", json={"taskrun_ids": f"{foreign}, x"})).json()
+        assert done["effect"]["answers"] == 0 and done["effect"]["tasks"] == 0
     runs = (await owner.get(f"/api/taskrun?project_id={other['id']}")).json()
     assert [run["id"] for run in runs] == [foreign]
     stranger = await served.person("eve")
-    for action in ("delete", "bar"):
+    for action in ("delete", "aside", "bar"):
         assert (await stranger.page(f"{at}/answers/{action}?taskrun_ids={ada}")).status == 403
         assert (await stranger.post(f"{at}/answers/{action}", json={"taskrun_ids": str(ada)})).status == 403
     assert await left(owner, at) == ("completed", [ada, bob, cy])
@@ -103,7 +136,7 @@ async def test_selected_volunteers_are_barred_and_nobody_else(served):
     assert none.json()["bars"] == []
     body = {"ticked": "1", "scope": "page", "page_ids": ",".join(codes[:2])}
     done = await browser.send_form(f"{here}/bar", body, token_from=here)
-    assert done.json()["flash"] == "2 volunteers are barred." and len(done.json()["bars"]) == 2, done.body
+    assert done.json()["flash"] == "2 volunteers are blocked." and len(done.json()["bars"]) == 2, done.body
     barred = {one["volunteer"]: one["barred"] for one in (await owner.page(here)).json()["volunteers"]}
     assert barred == {codes[0]: True, codes[1]: True, codes[2]: False}
     assert (await left(owner, at))[0] == "ongoing", "their answers do not count any more"

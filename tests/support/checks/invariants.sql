@@ -118,6 +118,9 @@ SELECT h.task_id, h.network, count(*) FROM (
 --- what is set aside does not count
 SELECT id FROM task_run WHERE aside IS NOT NULL AND counted
 
+--- an answer that is set aside alone has its reason, and others have none
+SELECT r.id FROM task_run r FULL JOIN aside_answer a ON (a.project_id, a.run) = (r.project_id, r.id) WHERE (a.run IS NOT NULL) <> (r.aside IS NOT DISTINCT FROM -1)
+
 --- I9 with adaptive redundancy an open task wants its first answers and then one at a time, a done one what it has
 SELECT l.task_id, l.done, l.answers, l.leases, l.n_answers, l.max_answers, m.min_answers FROM task_ledger l LEFT JOIN trust_model m USING (project_id)
  WHERE max_answers IS NOT NULL AND NOT retired AND n_answers <> CASE WHEN done THEN answers WHEN m.confidence IS NULL THEN max_answers

@@ -16,6 +16,7 @@ from crowdd.features.publishing import publishing
 from crowdd.features.questions.first_step import first_step
 from crowdd.features.results import agreement_chart
 from crowdd.features.results.charts import Charts
+from crowdd.features.results.maps import draw_map
 from crowdd.features.results.question_results import (
     cross_of,
     crossable,
@@ -23,10 +24,11 @@ from crowdd.features.results.question_results import (
     question_results,
     shown_fields,
 )
-from crowdd.features.results.result_display import draw_map, drawings
+from crowdd.features.results.result_display import drawings
 from crowdd.features.results.results import Asked
 from crowdd.features.results.rows import AgreementFigures, AnswerSample, CheckedShare, ResultSample
 from crowdd.features.site.admin_pages import DETAILS, WORDS
+from crowdd.features.tasks.marked_media import marked_media
 from crowdd.features.trust.adaptive_pages import chart
 from crowdd.features.trust.weighing import calibration
 from crowdd.http.api import operations
@@ -35,6 +37,7 @@ from crowdd.http.api.reference import error_codes, sections
 from crowdd.http.html.images import qr_code
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
+from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.reading import value_at
 from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.questions.declarations import declarations
@@ -1122,7 +1125,7 @@ def _publishing_cases(at: str) -> Iterator[Case]:
         frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT} | _ready(DRAFT, n_tasks=0, n_task_runs=0),
     )
     yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | _ready(READY))
-    mixed = _ready(READY) | {"n_samples": 6}
+    mixed = _ready(READY) | {"n_samples": 6, "opinions": True}
     yield Case(page, "with samples", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | mixed)
     gaps = [{"column": LONG, "lacking": 1204, "tasks": 2000}, {"column": "sound", "lacking": 1, "tasks": 1}]
     doubtful = _ready(READY, gaps=gaps) | {"volunteers": "many", "mistake": "Enter a whole number from 1 to 100,000."}
@@ -1464,13 +1467,15 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "gold_rate": 0.03,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
-        "form": FORM | {"max_answer_kb": 256, "max_marks": 1000},
+        "form": FORM | {"max_answer_kb": 256, "max_marks": 1000, "skip_limit": 3},
         "max_answer_bytes": 256_000,
         "max_marks": 1000,
+        "skip_limit": 3,
     }
     yield page("settings", "published", coowners=people, locked=False, **sized)
     too_much = {
-        "form": FORM | {"max_answer_kb": "2001", "max_marks": "1000", "errors": {"max_answer_kb": ["Too much."]}}
+        "form": FORM
+        | {"max_answer_kb": "2001", "max_marks": "1000", "skip_limit": 0, "errors": {"max_answer_kb": ["Too much."]}}
     }
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
@@ -1719,6 +1724,26 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield Case("project/index.html", "blog", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "posts": posts})
 
 
+def _marked() -> list[Any]:
+    """Boxes, places, parts of a text and of a sound, by several people; and what they say together."""
+    spot = {"geometry": {"type": "Point", "coordinates": [8.5, 47.1]}}
+    ring = {"geometry": {"type": "Polygon", "coordinates": [[[8, 47], [9, 47], [9, 48], [8, 47]]]}}
+    said = {
+        "boxes": [{"x": 4, "y": 3, "width": 12, "height": 9, "label": "<i>fox</i>"}],
+        "places": [spot], "areas": [ring], "spans": [{"start": 2, "end": 5, "text": "fox", "label": "<b>"}],
+        "lines": [{"points": [[1, 2], [3, 4]]}], "polygon": [{"x": 1, "y": 2}, {"x": 5, "y": 2}, {"x": 5, "y": 9}],
+        "transcript": [{"text": "Dear <b>", "x": 1, "y": 2, "width": 9, "height": 3}, {"text": "no box"}],
+    }  # fmt: skip
+    fields = [AnswerField(name=f"q <b>{kind}", path=(kind,), type=kind) for kind in said]
+    fields.append(AnswerField(name="heard", path=("heard",), type="spans"))
+    infos = [said | {"heard": [{"start": 1.5, "end": 2.5, "label": "<owl>"}]}, {**said, "boxes": [], "heard": "no"}, {}]
+    runs = [{"id": nth, "info": info} for nth, info in enumerate(infos, 1)]
+    together = [
+        CONSENSUS | {"name": field.name, "type": field.type, "value": said.get(field.name[5:])} for field in fields
+    ]
+    return marked_media(fields, runs, together, {}, "A fox <b>was</b> there.")
+
+
 def _task_cases(at: str) -> Iterator[Case]:
     """Tasks: overview, list, one with its answers, and what leaves as files."""
     owner, public = PAGE_KEYS | {"project": OWNED}, PAGE_KEYS | {"project": PUBLIC}
@@ -1748,7 +1773,15 @@ def _task_cases(at: str) -> Iterator[Case]:
         "sees": True,
     }
     cells = ["/uploads/project-8/0123.png", "2026-11-01 02:41", None]
-    content: Context = {"id": 28114, "cells": cells, "consensus": None, "won": False, "agreement": None}
+    content: Context = {
+        "id": 28114,
+        "cells": cells,
+        "skips": 2,
+        "for_review": True,
+        "consensus": None,
+        "won": False,
+        "agreement": None,
+    }
     keys["contents"] = {
         28114: content,
         7733: content | {"id": 7733, "consensus": "Pine marten", "won": True, "agreement": 0.91},
@@ -1792,7 +1825,8 @@ def _task_cases(at: str) -> Iterator[Case]:
     whole = {
         "task": task | {"info": {"url": "g4/IMG_2114.jpg", "deep": {"a": [1]}}, "closed": None, "retired_note": None,
                         "created": "2025-11-20T21:44:00.000000"},
-        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True, "titles": {"answer": "What <b>is</b> it?"},
+        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: False}, "repeated": [4], "next": 4, "owns": True,
+        "aside": {3: {"reason": "Only <b>one</b> word", "at": datetime(2026, 5, 1, tzinfo=UTC), "by": "ilse"}, 2: {"reason": None, "at": None, "by": None}}, "media": _marked(), "pictures": ["/uploads/fox.jpg", "<i>"], "titles": {"answer": "What <b>is</b> it?"},
         "volunteers": {
             1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
             3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},
@@ -1806,7 +1840,11 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(
         page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}, "comments": [COMMENT]}
     )
-    yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
+    yield Case(
+        page,
+        "visitor",
+        frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "aside": {}, "next": None},
+    )
     columns = {"task_runs": [run | {"id": n, "info": {"answer": None, "sure": n > 1, "x": [n]}} for n in (1, 2, 3, 4)]}
     yield Case(page, "answers with keys", frame(ILSE, here) | owner | whole | columns | {"skips": {}, "comments": []})
     selected: Context = {
@@ -1815,8 +1853,9 @@ def _task_cases(at: str) -> Iterator[Case]:
         "volunteers": whole["volunteers"],
         "title": "Delete answers",
     }
-    for kind, effect in (("delete", {"tasks": 1, "completed": 0, "reopened": 1, "answers": 4}), ("bar", None)):
-        keys = frame(ILSE, f"{here}/answers/{kind}") | owner | selected | {"effect": effect}
+    change = {"tasks": 1, "completed": 0, "reopened": 1, "answers": 4}
+    for kind, effect in (("delete", change), ("aside", change), ("bar", None)):
+        keys = frame(ILSE, f"{here}/answers/{kind}") | owner | selected | {"effect": effect, "action": kind}
         yield Case("project/task_answers.html", kind, keys)
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
     nothing = {"task": gone, "task_runs": [], "agreement": None, "posterior": None, "next": None}
@@ -1874,7 +1913,7 @@ def _task_cases(at: str) -> Iterator[Case]:
     ]
     types = ["task", "task_run", "result", "consensus", "volunteer", "event"]
     formats = ["json", "csv", "xlsx", "ndjson", "parquet", "arrow", "dictionary"]
-    tables = {"task": True, "wide": False, "separator": "", "changed": False}
+    tables = {"task": True, "words": True, "wide": False, "separator": "", "changed": False}
     files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": []}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
@@ -2506,11 +2545,15 @@ def _account_cases() -> Iterator[Case]:
     yield Case(
         "account/profile.html",
         "in use",
-        frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False, "paused": ["braided"]},
+        frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False, "returned": None, "paused": ["braided"]},
     )
     new = SELF | {"n_answers": 0, "rank": None, "fullname": "", "admin": False, "valid_email": False}
     yield Case(
-        "account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new, "can_confirm": True, "paused": []}
+        "account/profile.html",
+        "new",
+        frame(ILSE, at)
+        | nothing
+        | {"user": new, "can_confirm": True, "returned": "5.1.1 550 No such user here", "paused": []},
     )
     yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
     yield Case("account/public_profile.html", "busy", frame(path=at) | lists | {"user": PERSON, "n_helped": 1204})
@@ -2735,6 +2778,8 @@ _OURS = frozenset(
         "type",
         "formats",
         "here",
+        "medium",
+        "action",
     }
 )
 

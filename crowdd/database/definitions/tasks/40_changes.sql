@@ -118,7 +118,7 @@ BEGIN
 END $$;
 
 -- Retires tasks: they are no longer handed out, and answers that still arrive are stored as late ones. Tasks that are
--- already retired stay unchanged. p_reason: retired or cancelled.
+-- already retired stay unchanged. p_reason: retired, cancelled or skipped.
 CREATE FUNCTION retire(p_project bigint, p_tasks bigint[], p_reason text, p_note text, p_user bigint, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; e effect := (0, 0, 0, 0); less bigint := 0; closed int := 0;
 BEGIN
@@ -137,6 +137,22 @@ BEGIN
     RETURN e;
 END $$;
 
+-- Counts that a volunteer has skipped a task, once for each: for which reason, but not who gave it. True: so many people have skipped it
+-- (info.skip_limit) that it is retired until an owner has looked at it.
+CREATE FUNCTION count_skip(p_project bigint, p_actor text, p_task bigint, p_reason text, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; maximum int;
+BEGIN
+    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    INSERT INTO task_skip_by (project_id, task_id, actor) SELECT p_project, t.task_id, p_actor WHERE t.task_id IS NOT NULL ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN RETURN false; END IF;
+    INSERT INTO task_skip AS s (project_id, task_id, reason, n) VALUES (p_project, p_task, p_reason, 1)
+        ON CONFLICT (project_id, task_id, reason) DO UPDATE SET n = s.n + 1;
+    SELECT CASE WHEN jsonb_typeof(info->'skip_limit') = 'number' THEN (info->>'skip_limit')::int END INTO maximum FROM project WHERE id = p_project;
+    IF t.done OR t.retired OR coalesce(maximum, 0) = 0 OR (SELECT count(*) FROM task_skip_by WHERE project_id = p_project AND task_id = p_task) < maximum THEN RETURN false; END IF;
+    PERFORM retire(p_project, ARRAY[p_task], 'skipped', '', NULL, p_now);
+    RETURN true;
+END $$;
+
 -- Puts retired tasks back, but no gold tasks (end_gold). reopened: those that need answers again. Others are complete, perhaps because of late
 -- answers that count now.
 CREATE FUNCTION reopen(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
@@ -144,6 +160,10 @@ DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
 BEGIN
     FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND retired AND mode <> 'gold' ORDER BY task_id FOR UPDATE LOOP
         UPDATE task_ledger SET retired = false, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = t.task_id;
+        IF EXISTS (SELECT FROM retirement WHERE project_id = p_project AND task_id = t.task_id AND reason = 'skipped') THEN     -- looked at: skips count from the start
+            DELETE FROM task_skip WHERE project_id = p_project AND task_id = t.task_id;
+            DELETE FROM task_skip_by WHERE project_id = p_project AND task_id = t.task_id;
+        END IF;
         DELETE FROM retirement WHERE project_id = p_project AND task_id = t.task_id;
         INSERT INTO stat_delta (project_id, hour, wanted, completed)
         VALUES (p_project, date_trunc('hour', p_now), t.n_answers - t.answers, t.done::int - 1);

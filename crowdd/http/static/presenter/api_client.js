@@ -2,15 +2,17 @@
 import { plan } from "./api_plan.js";
 import { ask, headers } from "./caller.js";
 import { MAX } from "./limits.js";
+import * as outbox from "./outbox.js";
 
 const AGAIN = 3000; // milliseconds until an answer that did not get through is sent again
 const FRESH = 20000; // milliseconds in which a presenter must ask for the task that was asked for ahead
-export const CLOSED = ["paused", "project_password", "members_only"];
+export const CLOSED = ["paused", "project_password", "members_only", "barred"];
 
-/** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them. */
+/** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them; `tasks` are those ahead (TasksAhead). */
 export class ApiClient {
-  constructor(project, announce) {
-    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, held: 0, saves: new Set(), sending: new Map(), had: new Set(), changed: null, away: null, ahead: null });
+  constructor(project, announce, tasks) {
+    Object.assign(this, { project, announce, tasks, running: 0, waiting: [], unsent: 0, held: 0, saves: new Map(), sending: new Map(), had: new Set(), changed: null, away: null, ahead: null });
+    this.restored = this.restore();
     const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
     if (opened) this.had.add(opened);
   }
@@ -18,7 +20,8 @@ export class ApiClient {
   /**
    * Answers `message` {id, method, url, body} by `reply(status, text)`, exactly once; status 0 is what a presenter sees
    * without the server.  What is asked offline waits for the line as long as `wanted()` is true, and so does everything when
-   * the server asks to wait or the volunteer to sign in again.  An answer to a task is sent until it got through.
+   * the server asks to wait or the volunteer to sign in again.  An answer to a task is sent until it got through, also when the
+   * browser was closed meanwhile; without a line its presenter gets it back with the id null, and goes on with tasks ahead.
    */
   async carry(message, reply, wanted) {
     let request = null;
@@ -61,7 +64,7 @@ export class ApiClient {
     const { ahead } = this;
     if (!ahead || (request.asksFirst === undefined && request.saves === undefined)) return null;
     this.ahead = null;
-    if (request.url !== ahead.url || performance.now() > ahead.until) return null;
+    if (request.url !== ahead.url || performance.now() > ahead.until || (await this.restored).length) return null;
     const answer = await ahead.answer;
     return answer && answer.status === 200 ? answer : null;
   }
@@ -91,18 +94,70 @@ export class ApiClient {
 
   async send(request, wanted) {
     if (request.saves === undefined) return this.read(request, wanted);
-    const saving = this.save({ ...request, key: crypto.randomUUID() });
-    this.saves.add(saving);
-    return saving.finally(() => this.saves.delete(saving));
+    return this.begin({ ...request, key: randomKey() });
+  }
+
+  /* Sends an answer, until the server has confirmed it or it waits for the line. */
+  begin(request) {
+    request.waits = new Promise((wait) => { request.wait = () => wait({ status: 200, body: JSON.stringify({ ...JSON.parse(request.body), id: null }) }); });
+    this.tasks.end(request.saves);
+    const saving = this.save(request), over = Promise.race([saving, request.waits]);
+    this.saves.set(saving, over);
+    saving.finally(() => this.saves.delete(saving)).catch(() => null);
+    return over;
+  }
+
+  /* What waited when the browser was closed: its tasks are not handed out again before it is sent. */
+  async restore() {
+    const rows = await outbox.waiting();
+    for (const row of rows) {
+      this.had.add(String(row.saves));
+      this.begin(row).catch(() => null);
+    }
+    return rows;
   }
 
   /* A presenter that does not wait for its answer to be saved would get the same task again. */
   async read(request, wanted) {
-    if (request.asksFirst !== undefined) await Promise.allSettled(this.saves);
-    while (!navigator.onLine && wanted()) await pause(AGAIN);
-    const answer = await this.patiently(request, wanted);
-    if (request.asksFirst !== undefined) this.watchRefusal(answer);
-    return answer;
+    if (request.asksFirst === undefined) {
+      while (!navigator.onLine && wanted()) await pause(AGAIN);
+      return this.patiently(request, wanted);
+    }
+    await this.restored;
+    for (let cut = false; ;) {
+      await Promise.allSettled(this.saves.values());
+      const ahead = (cut || this.unsent || !navigator.onLine) && this.tasks.answer(request.url);
+      if (ahead) {
+        this.watch(request, ahead);
+        return ahead;
+      }
+      if (cut || !navigator.onLine) await pause(AGAIN);
+      if (!wanted()) throw new TypeError("The frame that asked is gone.");
+      if (!navigator.onLine) continue;
+      await Promise.allSettled(this.saves.keys());
+      const answer = await this.patiently(request, wanted).catch(() => null);
+      if (answer) {
+        this.watchRefusal(answer);
+        return answer;
+      }
+      cut = true;
+    }
+  }
+
+  /** Asks for tasks to come, `count` of them, and answers those that are new; their leases are then as long as those of others. */
+  async fetchAhead(count, { whole = false } = {}) {
+    this.tasks.asked++;
+    try {
+      const { status, value } = await ask("GET", `/api/project/${this.project.id}/newtask?limit=${count}`);
+      const tasks = status === 200 && Array.isArray(value) ? JSON.parse(exact(this.framed(JSON.stringify(value)))) : [];
+      for (const { id } of tasks) this.had.add(String(id));
+      if (tasks.length) this.announce("presenter:handed", { tasks: tasks.map(({ id }) => id), first: false });
+      for (const { id } of whole ? tasks.slice(1) : []) await ask("POST", `/api/task/${id}/lease`, {});
+      const fresh = this.tasks.add(tasks, whole ? this.tasks.lease : undefined);
+      return whole ? this.tasks.list() : fresh;
+    } finally {
+      this.tasks.asked--;
+    }
   }
 
   /* An answer that still waits is replaced where it waits. */
@@ -111,11 +166,19 @@ export class ApiClient {
     if (changes) this.change(null);
     const waiting = this.sending.get(task);
     if (changes && waiting) {
+      outbox.drop(waiting.key);
       Object.assign(waiting, { body: request.body, key: request.key, replaced: true });
+      waiting.kept = outbox.keep(waiting);
+      if (this.unsent) request.wait();
       return waiting.delivered;
     }
+    request.changes ||= changes;
+    request.kept = outbox.keep(request);
     this.sending.set(task, request);
-    request.delivered = this.deliver(request, changes).finally(() => this.sending.get(task) === request && this.sending.delete(task));
+    request.delivered = this.deliver(request, request.changes).finally(() => {
+      if (this.sending.get(task) === request) this.sending.delete(task);
+      request.kept.then(() => outbox.drop(request.key));
+    });
     return request.delivered;
   }
 
@@ -141,10 +204,13 @@ export class ApiClient {
     const send = () => this.patiently(request, () => true).catch(() => null);
     let answer = await send();
     if (answer && answer.status !== 503) return answer;
-    this.announce("presenter:waiting", { count: ++this.unsent, task: request.saves });
+    this.unsent++;
+    const kept = await request.kept;
+    this.announce("presenter:waiting", { count: this.unsent, task: request.saves, kept });
+    request.wait?.();
     while (!answer || answer.status === 503) {
       await pause(AGAIN);
-      answer = await send();
+      if (navigator.onLine) answer = await send();
     }
     this.announce("presenter:waiting", { count: --this.unsent });
     return answer;
@@ -227,7 +293,10 @@ export class ApiClient {
   watch(request, answer) {
     const { value } = answer;
     if (request.asksFirst !== undefined) this.watchHandout(request, answer);
-    if (request.releases) this.announce("presenter:released", { task: request.releases });
+    if (request.releases) {
+      this.tasks.end(request.releases);
+      this.announce("presenter:released", { task: request.releases });
+    }
     if (request.url.endsWith("/userprogress")) this.announce("presenter:progress", { done: value.done, total: value.total });
   }
 
@@ -263,9 +332,14 @@ function figures(number) {
   return significant && `${sign}${significant}e${Number(power) - part.length + digits.length - significant.length}`;
 }
 
-function correction({ saves, body }) {
+function correction({ saves, body, kept, wait }) {
   const { info = null } = JSON.parse(body);
-  return { method: "POST", url: `/api/task/${Number(saves)}/correct`, body: JSON.stringify({ info }), saves };
+  return { method: "POST", url: `/api/task/${Number(saves)}/correct`, body: JSON.stringify({ info }), saves, kept, wait };
+}
+
+/* crypto.randomUUID() is for https only. */
+function randomKey() {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(36)).join("-");
 }
 
 function failure(status, name, why) {

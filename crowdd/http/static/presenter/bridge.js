@@ -6,7 +6,8 @@
                                                  task, {is_right, answers, message}
      presenter:changing {task}                   the next answer to this task replaces the one before; null: no longer
      presenter:refused {task, status, code, message}
-     presenter:waiting {count, task}             so many answers wait for the network; `task`: this one has just begun to
+     presenter:waiting {count, task, kept}       so many answers wait for the network; `task`: this one has just begun to, and
+                                                 was `kept` in the browser, where it survives closing it
      presenter:throttled {until}                 the server asks to wait until then (Date.now()); it is asked again by itself
      presenter:no-line                           what was wanted has to wait for the network
      presenter:closed {code}                     the project hands out no tasks: paused, gone, locked
@@ -30,13 +31,17 @@
      presenter:shortcuts {on}                    whether keys without a modifier do anything
      presenter:signed-in                         they are back */
 import { own, parse, touched } from "./addresses.js";
+import { TasksAhead } from "./ahead.js";
 import { ApiClient, CLOSED } from "./api_client.js";
 import { project, volunteer } from "./caller.js";
 import { PresenterFrame } from "./frame.js";
 import { text } from "./limits.js";
+import { offerToTakeAlong } from "./take_along.js";
 
 const news = document.getElementById("presenter-news");
-const client = new ApiClient(project, announce);
+const columns = JSON.parse(document.getElementById("presenter").dataset.media || "[]"); // of tasks, with pictures
+const tasks = new TasksAhead({ columns, lease: project.info.lease_seconds || 3600 });
+const client = new ApiClient(project, announce, tasks);
 let pushed = 0; // the moment of the last address
 const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
 
@@ -50,7 +55,7 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, pressed: (message) => hold(message.on === true), shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
+  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, pressed: (message) => hold(message.on === true), loaded: () => loadedAlong(), shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
 });
 
 /* At the end of a guided tutorial that has a page of its own: it has been seen, and the tasks come. */
@@ -91,9 +96,10 @@ function around() {
   return parts.reduce((sum, part) => sum + part, 0);
 }
 
-/* The line that says whose content this is stays on the screen, over what is scrolled away. */
+/* The line that says whose content this is stays on the screen, over what is scrolled away.  Questions have none: no script of their
+   owner is in the frame. */
 function above() {
-  return document.getElementById("whose").offsetHeight;
+  return document.getElementById("whose")?.offsetHeight ?? 0;
 }
 
 /* pushState in the frame; untouched or in a hurry it replaces, so that Back is not buried. */
@@ -187,14 +193,26 @@ on("presenter:empty", () => {
 });
 /* Without a frame there is nothing around it either: no line that says whose content it shows. */
 function stage(shown) {
-  for (const id of ["whose", "presenter"]) document.getElementById(id).hidden = !shown;
+  for (const part of document.querySelectorAll("#whose, #presenter")) part.hidden = !shown;
 }
 /* The pictures of the task that comes: the page knows the columns, the presenter what to do with them. */
 function showAhead(task) {
-  const columns = JSON.parse(document.getElementById("presenter").dataset.media || "[]");
   const addresses = columns.map((column) => Object(task?.info)[column]).filter((value) => /^(https?:\/\/|\/)\S/.test(value));
   if (addresses.length) presenter.ahead(addresses);
 }
+/* After an answer and a pause, tasks for a line that is cut, with their media. */
+const SOON = 1500; // milliseconds
+let filling = 0;
+on("presenter:saved", () => {
+  clearTimeout(filling);
+  filling = setTimeout(async () => {
+    const count = tasks.wanted();
+    const fresh = count ? await client.fetchAhead(count).catch(() => []) : [];
+    if (fresh.length) presenter.send({ op: "load", addresses: tasks.addresses(fresh) });
+  }, SOON);
+});
+const loadedAlong = offerToTakeAlong({ client, tasks, load: (addresses) => presenter.send({ op: "load", addresses, reports: true }) });
+
 function open() {
   if (/\/newtask\/?$/.test(location.pathname)) client.askAhead().then(showAhead);
   stage(true);

@@ -42,7 +42,10 @@
      it has). */
   const [wide, almost] = ["(min-width: 56em)", "(min-width: 40em)"].map((query) => matchMedia(query));
   let low = start.low === true;
-  const widen = () => root.toggleAttribute("data-wide", wide.matches || (low && almost.matches));
+  const widen = () => {
+    root.toggleAttribute("data-wide", wide.matches || (low && almost.matches));
+    root.toggleAttribute("data-small", low || !wide.matches); // the window of a phone, upright or lying
+  };
   for (const query of [wide, almost]) query.addEventListener("change", widen);
   widen();
   if (!first) parent.postMessage("presenter:hello", location.origin, [channel.port2]);
@@ -91,6 +94,14 @@
       dispatchEvent(new PopStateEvent("popstate", { state: null }));
     },
     press: (message) => isTooSoon(performance.now()) || used(message.key, message.code),
+    /* What tasks to come show is in the browser's cache when the line is cut. */
+    async load({ addresses, reports }) {
+      for (const address of addresses) {
+        const own = new URL(address, document.baseURI).host === location.host;
+        await nativeFetch.call(window, address, { mode: own ? "cors" : "no-cors", credentials: "omit", priority: "low" }).then((answer) => answer.blob()).catch(() => null);
+      }
+      if (reports) send({ op: "loaded" });
+    },
     again({ task }) {
       send({ op: "again", shown: !document.dispatchEvent(new CustomEvent("crowdd:again", { detail: { task }, cancelable: true })) });
     },

@@ -2,6 +2,7 @@
 import { holds } from "./show_if.js";
 import { element } from "./element.js";
 import { Group } from "./group.js";
+import { swipes } from "./swipes.js";
 
 const ONE_CLICK = ["single_choice", "yes_no"];
 const FRAME = 16; // milliseconds
@@ -53,12 +54,24 @@ export class Form {
     this.forward = element("button", { className: "btn main big" });
     this.backward.addEventListener("click", () => this.back());
     const buttons = element("p", { className: "row", hidden: this.immediate }, this.forward, this.backward);
-    this.element = element("form", { className: "say", noValidate: true }, this.count, this.title, this.body, this.trouble, buttons);
+    this.end = element("div", { className: "end" }, this.trouble, buttons);
+    this.element = element("form", { className: "say", noValidate: true }, this.count, this.title, this.body, this.end);
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       this.next();
     });
     this.place.append(this.element);
+    // What stays on the screen of a phone has its height at the edges of what scrolls.
+    this.edges = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+      this.place.style.setProperty(target === this.end ? "--end" : "--seen", `${target.offsetHeight}px`);
+    }));
+    for (const edge of [this.end, this.stage.element]) this.edges.observe(edge);
+    if (this.immediate) this.swipes = swipes(this.place, () => this.sides());
+  }
+
+  /* The two answers of the only question, from left to right, while they stand beside each other and can be given. */
+  sides() {
+    return this.stage.waiting().length ? null : this.groups.get(this.at)?.fields()[0]?.sides?.();
   }
 
   /* The answer to a question of any step, for show_if. */
@@ -112,6 +125,7 @@ export class Form {
 
   /** Answers wait until what they are about was seen, or the volunteer chose to answer without it. */
   seen() {
+    this.groups.get(this.at)?.seen();
     this.body.inert = this.stage.waiting().length > 0;
     this.keysChanged();
   }
@@ -129,6 +143,7 @@ export class Form {
     this.heading(step, group);
     this.seen();
     this.trouble.textContent = "";
+    this.place.scrollTop = this.element.scrollTop = 0;
     this.buttons();
     this.keysChanged();
     this.settle(focus);
@@ -212,6 +227,8 @@ export class Form {
 
   destroy() {
     this.ended = true;
+    this.edges.disconnect();
+    this.swipes?.end();
     for (const group of this.groups.values()) group.destroy();
     this.element.remove();
   }

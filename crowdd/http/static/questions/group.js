@@ -55,6 +55,7 @@ export class Group {
     };
     const medium = question.on ? this.form.medium(question.on) : null;
     if (!medium) return begin();
+    block.tried = medium.shown;
     const said = (word) => block.place.replaceChildren(element("p", { className: "soft" }, this.form.texts.word(word)));
     said("medium_loading");
     block.element.classList.add("waiting");
@@ -63,6 +64,13 @@ export class Group {
       requestAnimationFrame(() => block.element.classList.remove("waiting")); // what is below it has moved unseen
     };
     return medium.shown.then(end(begin), end(() => said("medium_missing")));
+  }
+
+  /** Media may have been loaded once more: what waited for one begins now. */
+  seen() {
+    for (const block of this.blocks) {
+      if (!block.field && block.tried && block.tried !== this.form.medium(block.question.on).shown) this.make(block).then(() => this.form.keysChanged());
+    }
   }
 
   /* A field says its question by itself, as a rule.  Where it does not, or another one is beside it, their group does. */

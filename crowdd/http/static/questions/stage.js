@@ -1,4 +1,5 @@
 /* The media of a task: each is made once, and shows one task after the other. */
+import { inWords, sizeOf } from "../sizes.js";
 import { element } from "./element.js";
 import { whenReleased } from "./pointer.js";
 
@@ -17,16 +18,6 @@ export function sourceOf(source, task) {
   if (!source || typeof source !== "object") return "";
   const value = "column" in source ? Object(task.info)[source.column] : source.url;
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
-}
-
-/* How many bytes a file has; NaN where its site does not say it to others. */
-async function sizeOf(address) {
-  const answer = await fetch(address, { method: "HEAD" }).catch(() => null);
-  return Number(answer?.ok ? answer.headers.get("Content-Length") ?? NaN : NaN);
-}
-
-function inKilobytes(bytes, locale) {
-  return new Intl.NumberFormat(locale, { style: "unit", unit: "kilobyte", maximumFractionDigits: 0 }).format(bytes / 1000);
 }
 
 /** Whether a value may be an address: of http, or a path of this server. */
@@ -155,7 +146,7 @@ export class Stage {
     const say = (word, values) => made.shown === shown && made.state === "loading" && this.turnTo(made, "loading", word, values);
     say("medium_slow");
     const bytes = await Promise.all([sourceOf(source, this.task)].flat().filter(isAddress).map(sizeOf)), sum = bytes.reduce((one, other) => one + other, 0);
-    if (sum) say("medium_slow_size", { size: inKilobytes(sum, this.texts.locale) });
+    if (sum) say("medium_slow_size", { size: inWords(sum, this.texts.locale) });
   }
 
   /* What is said in the place of a medium, and what people can do about it. */

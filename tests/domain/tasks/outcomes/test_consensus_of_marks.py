@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from crowdd.features.results import comparing, comparing_marks, comparing_texts, geometry
+from crowdd.features.results import comparing, comparing_marks, comparing_shapes, comparing_texts, geometry
 from crowdd.features.results.comparing_process import compare_task
 from crowdd.features.results.geometry import area_iou
 from crowdd.kinds.answers import AnswerField
@@ -138,6 +138,16 @@ def test_points_near_each_other_are_one():
 
 def point(x, y=0.0):
     return {"x": x, "y": y}
+
+
+def test_a_point_near_the_first_corner_is_one_for_all_hands():
+    """Of a single small one, 2 % of the diagonal is less than a hand is exact; in other units than pixels nobody knows."""
+    hands = [{"x": 60 + by, "y": 40 - by} for by in (0, 3, -3)]
+    for kind, compare in (("points", comparing_marks.compare_points), ("lines", comparing_shapes.compare_lines)):
+        marks = [one if kind == "points" else {"points": [[one["x"], one["y"]], [one["y"], one["x"]]]} for one in hands]
+        field = AnswerField("n", ("n",), kind)
+        assert not compare(field, [[mark] for mark in marks]).value
+        assert len(compare(field, [[{**mark, "selector": {}}] for mark in marks]).value) == 1
 
 
 def test_close_marks_of_one_person_stay_apart():

@@ -76,6 +76,8 @@ class Drawing extends Board {
     this.overlay = place;
     viewer.addOverlay({ element: place, location: new OpenSeadragon.Rect(0, 0, 1, height / width), rotationMode: OpenSeadragon.OverlayRotationMode.EXACT });
     for (const name of ["pointerdown", "pointermove", "pointerup", "click", "dblclick"]) place.addEventListener(name, (event) => this.keeps(event) && event.stopPropagation());
+    this.captured = (event) => this.svg.contains(event.target) || this.click(event, this.down?.place); // the viewer captures what it is pressed with
+    viewer.canvas.addEventListener("click", this.captured);
   }
   /* What is drawn does not move the picture. */
   keeps(event) {
@@ -107,12 +109,12 @@ class Drawing extends Board {
     element.addEventListener("pointerdown", (event) => {
       this.ended = false;
       const edits = event.target.closest(".selected");
-      this.down = { x: event.clientX, y: event.clientY, edits };
+      this.down = { x: event.clientX, y: event.clientY, edits, place: this.svg.contains(event.target) && [event.offsetX, event.offsetY] };
       this.dragging = Boolean(edits);
       if (edits) return;
       if (this.armed && this.active && event.isPrimary && this.svg.contains(event.target)) this.svg.setPointerCapture(event.pointerId);
     }, true);
-    element.addEventListener("click", (event) => this.click(event));
+    element.addEventListener("click", (event) => this.click(event, this.svg.contains(event.target) && [event.offsetX, event.offsetY]));
     element.addEventListener("pointerup", () => setTimeout(() => this.stroked()));
     this.listenToKeys();
   }
@@ -146,14 +148,16 @@ class Drawing extends Board {
     return this.known ||= this.svg.clientWidth / this.size.width || 1;
   }
 
-  click(event) {
-    const { ended } = this, only = this.armed && this.active?.kind.word === "point" && "point";
+  /* `place` is where on the drawing, in pixels of the screen; nothing if it is beside it. */
+  click(event, place) {
+    const { ended, down } = this, only = this.armed && this.active?.kind.word === "point" && "point";
     this.ended = false;
-    if (!this.svg.contains(event.target) || this.down?.edits) return;
-    if (this.down && Math.hypot(event.clientX - this.down.x, event.clientY - this.down.y) > TAP) return;
+    this.down = null;
+    if (!place || down?.edits) return;
+    if (down && Math.hypot(event.clientX - down.x, event.clientY - down.y) > TAP) return;
     this.stroked();
     if (ended || this.outline) return; // a corner, also on the edge of another mark
-    const scale = this.scale(), x = event.offsetX / scale, y = event.offsetY / scale;
+    const scale = this.scale(), [x, y] = place.map((each) => each / scale);
     const hit = only && this.active.only ? null : this.at(x, y, (only ? RADIUS : NEAR) / scale, only);
     if (hit) {
       this.activate(hit.layer);
@@ -264,7 +268,9 @@ class Drawing extends Board {
     this.watch.disconnect();
     this.handles.disconnect();
     this.annotator.destroy();
-    if (this.overlay) this.surface.viewer.removeOverlay?.(this.overlay);
+    if (!this.overlay) return;
+    this.surface.viewer.removeOverlay?.(this.overlay);
+    this.surface.viewer.canvas?.removeEventListener("click", this.captured);
   }
 }
 

@@ -8,9 +8,19 @@
 import { element, keyCap } from "../element.js";
 import { History } from "./history.js";
 import { Item } from "./item.js";
+import { whenReleased } from "../pointer.js";
 import { colour } from "./colours.js";
 
 const MARKS_MAX = 500; // of one question, where it says no other number
+const HINTED = "mark-keys"; // in localStorage: somebody has read what keys do with a mark
+
+/* Whether keys are hinted at now: once in a project, where there is a mouse and so a keyboard.  They are always in the page's list. */
+function isFirst() {
+  const first = matchMedia("(pointer: fine)").matches && !localStorage.getItem(HINTED);
+  if (first) localStorage.setItem(HINTED, "yes");
+  return first;
+}
+const isSmall = () => document.documentElement.hasAttribute("data-small"); // presenter/prelude.js
 
 export class MarksField {
   constructor(question, context, kind, open) {
@@ -53,13 +63,20 @@ export class MarksField {
     this.finishButton = button("finish_stroke", () => this.drawer.stroke("finish"), { hidden: true });
     this.cancelButton = button("delete", () => this.drawer.stroke("cancel"), { hidden: true });
     this.news = element("p", { className: "marks-news small", "aria-hidden": "true" }); // what is announced, too
-    this.count = element("p", { className: "small num", hidden: true });
+    // On a phone only the mark that is asked about is shown, and the others are behind their number.
+    this.fold = element("button", { type: "button", className: "btn bare marks-fold num", hidden: true, "aria-expanded": String(!isSmall() || kind.word === "row") });
+    this.fold.addEventListener("click", () => this.fold.setAttribute("aria-expanded", String(this.isFolded())));
     this.list = element("ol", { className: "marks-list", "aria-labelledby": context.labelledBy, hidden: true });
     this.nothing = element("input", { type: "checkbox" });
     this.nothing.addEventListener("change", () => this.changed());
     this.none = element("label", { className: "choice un" }, this.nothing, element("span", {}, this.word("nothing_to_mark")));
     const tools = element("div", { className: "row marks-tools" }, this.toggle, this.addButton, this.undoButton, this.finishButton, this.cancelButton);
-    this.element = element("div", { className: "marks", role: "group", "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy || null }, this.hint, this.labels.length ? this.choices() : null, tools, this.news, this.count, this.list, this.none);
+    const palette = element("div", { className: "marks-palette" }, this.labels.length ? this.choices() : null, tools, this.news);
+    this.element = element("div", { className: "marks", role: "group", "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy || null }, this.hint, palette, this.fold, this.list, this.none);
+  }
+
+  isFolded() {
+    return this.fold.getAttribute("aria-expanded") === "false";
   }
 
   /* The label of the next marks, or of the selected one. */
@@ -131,8 +148,10 @@ export class MarksField {
     this.items.push(item);
     this.turnTo(item);
     this.nothing.checked = false;
+    this.hinted = this.hinted === undefined && isFirst() ? item : null;
     this.changed();
     this.say(said, item);
+    if (item.group && isSmall()) whenReleased(() => item.element.scrollIntoView({ block: "nearest" })); // what is asked about it
     return item;
   }
   /* Numbers of a pointer are as fine as its screen: those that are stored are rounded, and inside. */
@@ -165,7 +184,7 @@ export class MarksField {
     this.changed();
     this.context.announce(this.word("mark_deleted", { name }));
     const next = this.items[nth] ?? this.items.at(-1);
-    if (next) next.focused();
+    if (next && !this.isFolded()) next.focused();
     else this.addButton.focus();
   }
 
@@ -237,8 +256,8 @@ export class MarksField {
       if (this.list.children[nth] !== item.element) this.list.insertBefore(item.element, this.list.children[nth] ?? null);
     }
     this.list.hidden = !this.items.length;
-    this.count.hidden = this.items.length < 2;
-    this.count.textContent = this.word(this.kind.word === "row" ? "rows_count" : "marks_count", { n: this.items.length });
+    this.fold.hidden = this.items.length < 2;
+    this.fold.textContent = this.word(this.kind.word === "row" ? "rows_count" : "marks_count", { n: this.items.length });
     this.none.hidden = Boolean(this.items.length || this.question.min);
     this.undoButton.disabled = this.history.empty && !this.corners;
     if (this.legend) {
@@ -334,7 +353,8 @@ export class MarksField {
   }
 
   keys() {
-    return Object.fromEntries(this.labels.map((label) => [this.keyOf(label), this.context.text(label.text)]).filter(([key]) => key));
+    const labels = this.labels.map((label) => [this.keyOf(label), this.context.text(label.text)]).filter(([key]) => key);
+    return { ...Object.fromEntries(labels), "← ↑ ↓ →": this.word("key_moves"), ...(this.kind.resized ? { "⇧ ← ↑ ↓ →": this.word("key_resizes") } : {}), Delete: this.word("key_deletes") };
   }
   key(key) {
     const found = this.labels.find((label) => this.keyOf(label).toLowerCase() === key.toLowerCase());

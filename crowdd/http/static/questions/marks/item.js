@@ -1,5 +1,6 @@
 /* One mark in the list: a button that chooses it and takes the keys, its numbers, and the questions about it. */
 import { element } from "../element.js";
+import { exact, typed, understood } from "../types/number.js";
 import { step } from "./shapes.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -19,7 +20,7 @@ export class Item {
     const acts = this.acts();
     this.tools = element("p", { className: "row", hidden: !acts.length }, ...acts);
     this.keys = element("p", { className: "mark-keys small soft", id: this.keysId }, field.word(field.kind.resized ? "mark_keys_size" : "mark_keys"));
-    this.exact = element("details", { className: "exact small" }, element("summary", {}, field.word("exact_position")), this.keys, this.numbers);
+    this.exact = element("details", { className: "exact small" }, element("summary", {}, field.word("exact_position")), this.numbers);
     this.body = element("div", { className: "mark-body", hidden: true });
     if (question.each?.length) {
       this.group = context.group(question.each, () => {
@@ -29,7 +30,7 @@ export class Item {
       this.group.set(answers ?? {});
       this.body.append(this.group.element);
     }
-    this.body.append(this.tools, this.exact);
+    this.body.append(this.keys, this.tools, this.exact);
     this.element = element("li", { className: "mark-item" }, element("div", { className: "mark-head" }, this.button, this.deleteButton), this.body);
     this.listen();
   }
@@ -74,6 +75,7 @@ export class Item {
     this.deleteButton.setAttribute("aria-label", field.word("delete_mark", { name: field.full(this) }));
     this.element.classList.toggle("chosen", chosen);
     this.body.hidden = !chosen;
+    this.keys.classList.toggle("hint", field.hinted === this);
     if (chosen && field.drawer) this.showNumbers();
   }
 
@@ -88,20 +90,27 @@ export class Item {
       this.numbers.replaceChildren(...(kind.longer ? [this.points(points)] : []), ...this.inputs.map((input) => input.label));
     }
     for (const [at, { input }] of this.inputs.entries()) {
-      const { value, min, max } = fields[at];
-      Object.assign(input, { min, max });
-      if (document.activeElement !== input || Number(input.value) !== value) input.value = value;
+      const { value } = fields[at];
+      if (document.activeElement !== input || this.number(input) !== value) input.value = typed(value, this.language);
     }
   }
 
+  /* As those of questions: what a wheel or the language of the browser would change is no number that people typed. */
+  get language() {
+    return document.documentElement.lang || "en";
+  }
+  number(input) {
+    return exact(understood(input.value, this.language) ?? "");
+  }
   input({ word, step: by }, at) {
-    const { field } = this, input = element("input", { type: "number", step: "any", inputMode: "decimal", "data-step": by });
+    const { field } = this, input = element("input", { type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false });
+    const now = () => field.kind.fields(this.geometry, field.drawer.size, this.nth)[at];
     input.addEventListener("change", () => {
-      const number = input.valueAsNumber, { kind, drawer } = field;
-      if (Number.isFinite(number)) field.change(this, kind.fields(this.geometry, drawer.size, this.nth)[at].set(number));
-      input.value = kind.fields(this.geometry, drawer.size, this.nth)[at].value;
+      const number = this.number(input);
+      if (number !== null) field.change(this, now().set(number));
+      input.value = typed(now().value, this.language);
     });
-    input.addEventListener("keydown", (event) => { // by whole steps: "any" would go by 1, too, but not for seconds
+    input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") { // it ends the number, not the task
         event.preventDefault();
         input.dispatchEvent(new Event("change"));
@@ -109,7 +118,7 @@ export class Item {
       const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
       if (!way) return;
       event.preventDefault();
-      input.valueAsNumber = Math.round(((input.valueAsNumber || 0) + way * by) * 1e6) / 1e6;
+      input.value = typed(Math.round(((this.number(input) ?? 0) + way * by) * 1e6) / 1e6, this.language);
       input.dispatchEvent(new Event("change"));
     });
     return { input, label: element("label", {}, element("span", { className: "small" }, field.word(`number_${word}`)), input) };

@@ -13,8 +13,8 @@ const at = ([longitude, latitude]) => [rounded(between(longitude, -180, 180)), r
 const inside = (longitude) => (Math.abs(longitude) > 180 ? 360 * Math.round(longitude / 360) : 0); // beside the world a map shows it again
 const said = ([longitude, latitude]) => `${latitude}, ${longitude}`;
 const isPosition = (found) => Array.isArray(found) && found.length >= 2 && found.every(Number.isFinite);
-const degrees = (set, [longitude, latitude]) => [["latitude", latitude, 90], ["longitude", longitude, 180]].map(([word, value, most]) => ({
-  word, value, min: -most, max: most, step: 0.0001, set: (number) => set(at(word === "latitude" ? [longitude, number] : [number, latitude])),
+const degrees = (set, [longitude, latitude]) => [["latitude", latitude], ["longitude", longitude]].map(([word, value]) => ({
+  word, value, step: 0.0001, set: (number) => set(at(word === "latitude" ? [longitude, number] : [number, latitude])),
 }));
 
 /* A step of an arrow key: a fiftieth of what the map shows. */

@@ -3,7 +3,7 @@
      spot       whether it is one place; readable: whether its place says something to people without a map
      start(size, nth)            where a mark is put that is added without a pointer; size {width, height}
      moved(geometry, dx, dy, size), resized(geometry, dx, dy, size)
-     fields(geometry, size)      numbers that can be typed: [{word, value, min, max, step, set(number) → geometry}]
+     fields(geometry, size)      numbers that can be typed: [{word, value, step, set(number) → geometry}]
      answer(geometry)            what is stored: the geometry and its selector (W3C Web Annotation Data Model)
      geometry(answer)            back again; null for what is not such a mark */
 
@@ -45,7 +45,7 @@ export const box = {
   moved: (box, dx, dy, size) => fitted({ ...box, x: box.x + dx, y: box.y + dy }, size),
   resized: (box, dx, dy, size) => cut({ ...box, width: Math.max(MIN, box.width + dx), height: Math.max(MIN, box.height + dy) }, size),
   fields: (box, size) => [["x", size.width - box.width], ["y", size.height - box.height], ["width", size.width - box.x], ["height", size.height - box.y]].map(([name, max]) => ({
-    word: name, value: box[name], min: /^[xy]$/.test(name) ? 0 : MIN, max: tenth(max), step: 1,
+    word: name, value: box[name], step: 1,
     set: (number) => cut({ ...box, [name]: between(number, 0, max) }, size),
   })),
   answer: (box) => ({ ...box, selector: fragment(`xywh=pixel:${box.x},${box.y},${box.width},${box.height}`) }),
@@ -59,8 +59,8 @@ export const point = {
   word: "point", spot: true,
   start: (size, nth) => placed({ x: size.width / 2 + beside(size, nth), y: size.height / 2 + beside(size, nth) }, size),
   moved: (point, dx, dy, size) => placed({ x: point.x + dx, y: point.y + dy }, size),
-  fields: (point, size) => [["x", size.width], ["y", size.height]].map(([name, max]) => ({
-    word: name, value: point[name], min: 0, max, step: 1, set: (number) => placed({ ...point, [name]: number }, size),
+  fields: (point, size) => ["x", "y"].map((name) => ({
+    word: name, value: point[name], step: 1, set: (number) => placed({ ...point, [name]: number }, size),
   })),
   answer: ({ x, y }) => ({ x, y, selector: fragment(`xywh=pixel:${x},${y},1,1`) }),
   geometry: ({ x, y }) => (finite(x, y) ? { x, y } : null),
@@ -89,7 +89,7 @@ function path(word, closed, fewest, first) {
     fields({ points }, size, nth) {
       const at = between(nth ?? 0, 0, points.length - 1);
       return ["x", "y"].map((name, axis) => ({
-        word: name, value: points[at][axis], min: 0, max: axis ? size.height : size.width, step: 1,
+        word: name, value: points[at][axis], step: 1,
         set: (number) => within(points.map((point, which) => (which === at ? point.with(axis, number) : point)), size),
       }));
     },

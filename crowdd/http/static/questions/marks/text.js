@@ -72,9 +72,9 @@ export function spans({ rightToLeft }) {
       const ahead = way(dx, dy), to = Math.abs(dx || dy) === 1 ? end + ahead : jump(text, end, ahead, 1);
       return exact(text, start, to);
     },
-    fields: ({ start, end }, { text }) => [["start", start, 0, end - 1], ["end", end, start + 1, characters(text).length]].map(([word, value, min, max]) => ({
-      word, value, min, max, step: 1,
-      set: (number) => (word === "start" ? exact(text, between(Math.round(number), min, max), end) : exact(text, start, Math.round(number))),
+    fields: ({ start, end }, { text }) => [["start", start], ["end", end]].map(([word, value]) => ({
+      word, value, step: 1,
+      set: (number) => (word === "start" ? exact(text, between(Math.round(number), 0, end - 1), end) : exact(text, start, Math.round(number))),
     })),
     acts: {
       word_more: ({ start, end }, { size: { text } }) => exact(text, start, jump(text, end, 1, 1)),

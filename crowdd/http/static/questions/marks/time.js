@@ -28,8 +28,8 @@ export const segment = {
     return fitted(start + by, end + by, { duration });
   },
   resized: ({ start, end }, dx, _, size) => fitted(start, Math.max(start, end + dx), size),
-  fields: ({ start, end }, { duration }) => [["start", start, 0, end], ["end", end, start, duration]].map(([word, value, min, max]) => ({
-    word, value, min, max: hundredth(max), step: FINE,
+  fields: ({ start, end }, { duration }) => [["start", start], ["end", end]].map(([word, value]) => ({
+    word, value, step: FINE,
     set: (number) => (word === "start" ? fitted(between(number, 0, end - 1 / HUNDREDTH), end, { duration }) : fitted(start, number, { duration })),
   })),
   acts: {

@@ -2,23 +2,26 @@
 import { element } from "../element.js";
 import { leaflet, look } from "../marks/libraries.js";
 import { focusStill } from "../pointer.js";
+import { ground } from "./base_map.js";
 
 const PLACE = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/;
 const START = { center: [20, 0], zoom: 2, placed: 14 };
 
 export function create(medium, context) {
   const place = element("div", { className: "map", dir: "ltr" }), surface = { map: null };
-  let shown = null;
+  let shown = null, tiles = null;
   return {
     element: place, surface,
     settled: () => Promise.resolve(), // its place has a size of its own
     async show(task) {
       const [library] = await Promise.all([leaflet(), look()]);
       surface.map ??= begin(library, place, medium, context);
+      tiles ??= medium.tiles && library.tileLayer(medium.tiles, { maxZoom: 22, maxNativeZoom: 19 }).addTo(surface.map);
       surface.map.getContainer().setAttribute("aria-label", context.description(task));
       shown?.remove();
       shown = turnTo(library, surface.map, medium, medium.source ? context.source(task) : "");
       requestAnimationFrame(() => surface.map.invalidateSize());
+      if (tiles) await seen(tiles, surface.map);
     },
     destroy: () => surface.map?.remove(),
   };
@@ -31,7 +34,7 @@ function begin(library, place, medium, context) {
   focusStill(map.getContainer());
   library.control.zoom({ zoomInTitle: context.word("zoom_in"), zoomOutTitle: context.word("zoom_out") }).addTo(map);
   if (medium.attribution) library.control.attribution({ prefix: false }).addAttribution(written(context.text(medium.attribution))).addTo(map);
-  if (medium.tiles) library.tileLayer(medium.tiles, { maxZoom: 22, maxNativeZoom: 19 }).addTo(map);
+  if (!medium.tiles) ground(library, map);
   map.on("focus", () => map.scrollWheelZoom.enable()); // before that a wheel scrolls the page
   map.on("blur", () => map.scrollWheelZoom.disable());
   new ResizeObserver(() => map.invalidateSize()).observe(place);
@@ -41,6 +44,14 @@ function begin(library, place, medium, context) {
 /* Leaflet takes attributions as HTML. */
 function written(words) {
   return element("span", {}, words).innerHTML;
+}
+
+/* Until some tiles are seen; without any, the map is not.  Those that did not load are asked for once more. */
+async function seen(tiles, map) {
+  const any = () => tiles.getContainer().querySelector(".leaflet-tile-loaded");
+  if (!tiles.isLoading() && !any()) tiles.redraw();
+  if (tiles.isLoading() || !map.getSize().x) await new Promise((resolve) => tiles.once("load", resolve));
+  if (!any()) throw new Error("The tiles did not load.");
 }
 
 /* Shows the part of the map that a task begins with, and answers what was added to it. */
@@ -57,6 +68,7 @@ function turnTo(library, map, { center, zoom }, source) {
     return layer;
   }
   map.setView(center ?? START.center, zoom ?? START.zoom);
+  if (source.trim()) throw new Error("No place.");
   return null;
 }
 

@@ -33,7 +33,7 @@ const byKey = (choices, key) => choices.find((choice) => choice.key?.toLowerCase
 const cap = ({ key }) => (key ? keyCap(key) : null);
 
 function buttons(choices, context) {
-  const place = element("div", { className: "choices" });
+  const two = choices.filter(({ un }) => !un), place = element("div", { className: two.length === 2 ? "choices two" : "choices" });
   let chosen; // undefined, or a choice
   const mark = () => choices.forEach((choice) => choice.input.setAttribute("aria-pressed", String(choice === chosen)));
   for (const choice of choices) {
@@ -54,6 +54,10 @@ function buttons(choices, context) {
       mark();
     },
     focus: () => choices[0].input.focus(),
+    sides() {
+      const [one, other] = two.map(({ input }) => input), right = Math.sign(other?.getBoundingClientRect().left - one.getBoundingClientRect().left);
+      return two.length === 2 && right ? (right > 0 ? [one, other] : [other, one]) : null;
+    },
     key(key) {
       const choice = byKey(choices, key);
       choice?.input.click();

@@ -1,0 +1,69 @@
+"""Land and borders under maps that have no pictures of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.questions.marked_lists import step
+from support.questions.marking import Surface, answers, ask, field, forward, near, with_media
+
+pytestmark = pytest.mark.browser
+
+BERN, BISCAY = [7.45, 46.95], [-6.0, 45.5]
+_COLOUR = """(map) => {
+  const box = map.getBoundingClientRect(), canvas = map.querySelector(".leaflet-ground-pane canvas"), drawn = canvas.getBoundingClientRect();
+  const x = box.left + box.width / 2 - drawn.left, y = box.top + box.height / 2 - drawn.top, grain = canvas.width / drawn.width;
+  return [...canvas.getContext("2d").getImageData(x * grain, y * grain, 1, 1).data];
+}"""
+
+
+@pytest.fixture(scope="module")
+def desk(make_stage: Any, new_project: Any) -> Any:
+    stage = with_media(make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
+    stage.mine = new_project(tasks=10)
+    return stage
+
+
+def map_at(place: list[float], zoom: int, **more: Any) -> dict[str, Any]:
+    return {"name": "chart", "type": "map", "center": place[::-1], "zoom": zoom, "description": "A chart", **more}
+
+
+def is_drawn(frame: Any) -> bool:
+    """Whether land is drawn in the middle of the map."""
+    return bool(frame.locator(".map:visible").evaluate(_COLOUR)[3])
+
+
+@pytest.mark.parametrize(("zoom", "file"), [(3, "countries-110m.json"), (6, "countries-50m.json")])
+def test_there_is_land_where_land_is_and_none_in_the_sea(desk: Any, zoom: int, file: str) -> None:
+    asked = list[str]()
+    desk.page.context.on("request", lambda request: asked.append(request.url))
+    for place, is_land in ((BERN, True), (BISCAY, False)):
+        frame = ask(desk, {"version": 1, "steps": [step("where", map_at(place, zoom), "map_place")]})
+        field(frame, "where_map_place")
+        desk.until(lambda frame=frame: frame.locator(f".leaflet-ground-pane[data-shown='{file}']").count() == 1)
+        desk.until(lambda frame=frame, land=is_land: is_drawn(frame) == land)
+    assert asked and {url.split("/")[2] for url in asked} == {desk.page.url.split("/")[2]}
+
+
+def test_a_place_is_marked_where_the_coast_shows_it(desk: Any) -> None:
+    document = {"version": 1, "steps": [step("where", map_at(BERN, 6), "map_place")]}
+    before = len(desk.mine.runs())
+    frame = ask(desk, document)
+    field(frame, "where_map_place")
+    desk.until(lambda: frame.locator(".leaflet-ground-pane[data-shown]").count() == 1)
+    ground = Surface(desk, frame.locator(".map:visible"), (100, 100))
+    ground.click((50, 50))
+    desk.until(lambda: frame.locator(".mark-item").count() == 1)
+    forward(frame, "Send")
+    (mark,) = answers(desk, before + 1, document)["where_map_place"]
+    assert near(mark["geometry"]["coordinates"], BERN, 0.05)
+
+
+def test_pictures_of_a_map_take_the_place_of_the_land(desk: Any) -> None:
+    desk.context.route("https://tiles.test/**", lambda route: route.fulfill(content_type="image/png", body=b""))
+    tiles = "https://tiles.test/{z}/{x}/{y}.png"
+    frame = ask(desk, {"version": 1, "steps": [step("where", map_at(BERN, 6, tiles=tiles), "map_place")]})
+    field(frame, "where_map_place")
+    desk.until(lambda: frame.locator(".map:visible .leaflet-tile-pane").count() == 1)
+    assert frame.locator(".leaflet-ground-pane").count() == 0

@@ -1,0 +1,211 @@
+"""Without a line: tasks ahead, answers that wait, a browser that is killed and opened again. Nothing is lost and nothing doubled."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from presenter_page import frame_in
+from support.checks.shows import shows
+from support.person import Person
+from support.servers.chromium import FLAGS, binary
+
+pytestmark = pytest.mark.browser
+PATIENCE: Final = 3000.0
+LOOK: Final = {
+    "version": 1,
+    "steps": [{"name": "look", "questions": [{"name": "it", "type": "yes_no", "text": "Is it so?", "required": True}]}],
+}
+OWN: Final = """<p id="place"></p><button id="yes">Yes</button><button id="no">No</button><script>
+  let done = null, shown = null;
+  pybossa.presentTask((task, deferred) => {
+    shown = task; done = deferred;
+    document.getElementById("place").textContent = task.id ? `Task ${task.id}` : "";
+  });
+  for (const name of ["yes", "no"]) document.getElementById(name).onclick = () => {
+    if (shown?.id) pybossa.saveTask(shown, { it: name === "yes" }).done(() => done.resolve());
+  };
+  pybossa.run("SHORT_NAME");
+</script>"""
+"""A presenter of an owner's that waits until its answer is saved."""
+_KEPT: Final = """window.keptTasks = [];
+document.addEventListener("presenter:saved", ({ detail }) => keptTasks.push(Number(detail.task)));
+document.addEventListener("presenter:waiting", ({ detail }) => detail.task && keptTasks.push(Number(detail.task)));"""
+
+
+class Profile:
+    """A browser of one person, whose files outlive it."""
+
+    def __init__(self, playwright_type: Any, folder: Path, url: str) -> None:
+        self._type, self._folder, self._url = playwright_type, folder, url
+        self._losing = False
+        self.open()
+
+    def open(self) -> None:
+        """Begins it, or begins it again."""
+        command = [str(binary()), *FLAGS, "--headless", "--remote-debugging-port=0", f"--user-data-dir={self._folder}"]
+        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        assert self._process.stderr is not None
+        words = next(line for line in self._process.stderr if "DevTools listening on" in line)
+        self._browser = self._type.connect_over_cdp(words.split()[-1])
+        self.context = self._browser.contexts[0]
+        self.context.route("**/api/taskrun*", self._pass_on)
+        self.page = self.context.new_page()
+        self.page.add_init_script(_KEPT)
+
+    def kill(self) -> None:
+        """Ends it at once, as a phone without power."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._browser.close()
+
+    def lose_next(self) -> None:
+        """The next answer reaches the server, and what the server says does not come back."""
+        self._losing = True
+
+    def _pass_on(self, route: Any) -> None:
+        if self._losing:
+            self._losing = False
+            route.fetch()
+            return route.abort()
+        return route.continue_()
+
+    def cut(self, off: bool) -> None:
+        self.context.set_offline(off)
+
+    def begin(self, project: str) -> Any:
+        """Goes to a project's next task."""
+        self.page.goto(f"{self._url}/project/{project}/newtask")
+        return self.until(lambda: frame_in(self.page.query_selector("#presenter iframe")))
+
+    def until(self, look: Any, seconds: float = 60) -> Any:
+        """What ``look`` says once it says something."""
+        end = time.monotonic() + seconds
+        while not (seen := look()):
+            assert time.monotonic() < end, "nothing came"
+            self.page.wait_for_timeout(30)
+        return seen
+
+    def task(self) -> int:
+        """The task that is shown."""
+        return int(self.until(lambda: "/task/" in self.page.url and self.page.url.rsplit("/", 1)[1]))
+
+
+def answer(profile: Profile, frame: Any, yes: bool) -> tuple[int, bool]:
+    """Presses an answer, and waits until the page has it and shows what comes next."""
+    task = profile.task()
+    name = "Yes" if yes else "No"
+    frame.get_by_role("button", name=name).and_(frame.locator(":not([aria-pressed=true])")).first.click()
+    profile.until(lambda: profile.page.evaluate("task => keptTasks.includes(task)", task))
+    return task, yes
+
+
+def walk(profile: Profile, project: str, number: int, seed: int) -> dict[int, bool]:
+    """Answers so many tasks, while the line comes and goes and the browser is killed."""
+    chance, given, off = random.Random(seed), {}, False
+    frame = profile.begin(project)
+    while len(given) < number:
+        match chance.choice(["", "", "cut", "join", "lose", "kill"]):
+            case "cut" if len(given) > 2:
+                off = True
+                profile.cut(off)
+            case "join":
+                off = False
+                profile.cut(off)
+            case "lose":
+                profile.lose_next()
+            case "kill" if given:
+                profile.kill()
+                off = False
+                profile.open()
+                frame = profile.begin(project)
+        task, said = answer(profile, frame, chance.random() < 0.5)
+        assert task not in given  # it was not handed out again
+        given[task] = said
+        if off and not moved(profile, task):  # what was here is used up
+            off = False
+            profile.cut(off)
+        assert moved(profile, task, 60)
+    profile.cut(False)
+    profile.until(lambda: profile.page.is_hidden("#offline"))
+    return given
+
+
+def moved(profile: Profile, task: int, seconds: float = 4) -> bool:
+    """Whether another task is shown within some seconds."""
+    end = time.monotonic() + seconds
+    while profile.page.url.endswith(f"/{task}") and time.monotonic() < end:
+        profile.page.wait_for_timeout(30)
+    return not profile.page.url.endswith(f"/{task}")
+
+
+def stored(project: Any) -> list[tuple[int, bool]]:
+    """All answers of a project."""
+    rows: list[tuple[int, bool]] = []
+    while page := project.owner.api("GET", "taskrun", project_id=project.id, limit=100, offset=len(rows), orderby="id"):
+        rows += [(row["task_id"], row["info"]["it"]) for row in page]
+    return rows
+
+
+@shows("answers-without-line")
+@pytest.mark.parametrize(
+    ("browsers", "number", "own"),
+    [(1, 12, False), (1, 9, True), pytest.param(10, 50, False, marks=[pytest.mark.proof, pytest.mark.size])],
+)
+def test_nothing_is_lost_or_doubled(
+    browser: Any, live_server: Any, new_project: Any, tmp_path: Path, browsers: int, number: int, own: bool
+) -> None:
+    project = new_project(tasks=number + 20)
+    if own:
+        project.show(task_presenter=OWN.replace("SHORT_NAME", project.short_name))
+    else:
+        project.show(questions=LOOK)
+    given: list[tuple[int, bool]] = []
+    for seed in range(browsers):
+        profile = Profile(browser.browser_type, tmp_path / str(seed), live_server.url)
+        try:
+            given += walk(profile, project.short_name, number, seed).items()
+        finally:
+            profile.kill()
+    assert sorted(stored(project)) == sorted(given)
+
+
+@shows("answers-without-line-account")
+def test_an_answer_that_waits_is_sent_by_the_account_that_gave_it_only(
+    browser: Any, live_server: Any, new_project: Any, tmp_path: Path
+) -> None:
+    project = new_project(tasks=20)
+    project.show(questions=LOOK)
+    people = [Person(live_server.url).register(f"{name}{project.id}") for name in ("one", "other")]
+    profile = Profile(browser.browser_type, tmp_path / "profile", live_server.url)
+    try:
+        profile.context.add_cookies(people[0].cookies(live_server.url))
+        frame = profile.begin(project.short_name)
+        profile.task()
+        profile.cut(True)
+        waits = answer(profile, frame, True)
+        profile.kill()
+        for jar in ([], people[1].cookies(live_server.url)):
+            profile.open()
+            profile.context.clear_cookies()
+            profile.context.add_cookies(jar)
+            frame = profile.begin(project.short_name)
+            answer(profile, frame, False)  # theirs is stored, and by then the other one would be, too
+            profile.until(lambda: profile.page.inner_text("#count") == "1")
+            profile.kill()
+        assert waits not in stored(project) and len(stored(project)) == 2
+        profile.open()
+        profile.context.clear_cookies()
+        profile.context.add_cookies(people[0].cookies(live_server.url))
+        profile.begin(project.short_name)
+        profile.until(lambda: waits in stored(project))
+        mine = people[0].api("GET", "taskrun", project_id=project.id, user_id=people[0].profile()["user"]["id"], all=1)
+        assert [(row["task_id"], row["info"]["it"]) for row in mine] == [waits]
+    finally:
+        profile.kill()
