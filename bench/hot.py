@@ -236,11 +236,11 @@ class Loop:
         ratio = crowds[CONNECTIONS].outcome.rate / Outcome.middle(bares).rate
         wrong = [f"{name}: over HTTP {ratio:.2f} times the bare functions"] if ratio < MIN_RATIO else []
         for number, crowd in crowds.items():
-            for of, share, least in zip(
+            for of, share, minimum in zip(
                 ("pairs", "CPU"), crowd.shares, (SHARES[number], CPU_SHARES[number]), strict=True
             ):
-                if share < least:
-                    wrong.append(f"{name}: {of} of {number} connections {share:.2f} of the floor, not {least:.2f}")
+                if share < minimum:
+                    wrong.append(f"{name}: {of} of {number} connections {share:.2f} of the floor, not {minimum:.2f}")
         late = {what: times.percentile(what, 99) * 1000 for what in ("newtask", "taskrun")}
         wrong += [f"{name}: p99 of {what} {ms:.1f} ms" for what, ms in late.items() if ms > MAX_MILLISECONDS]
         refused = sum((crowd.rush.refused for crowd in crowds.values()), Counter[bytes]())
