@@ -22,7 +22,8 @@ async def test_a_survey_is_closed_by_default_and_publishing_asks(served):
     assert 'value="closed" required checked' in page
     assert 'name="answers"' not in (await browser.get(f"{lake}/publish", headers=HTML)).text
     await served.database.execute(
-        'SELECT add_tasks(%(id)s, \'[{"info": {}, "n_answers": 1}]\', clock())', {"id": rows[0]["id"]}
+        'SELECT add_tasks(%(id)s, \'[{"info": {}, "n_answers": 1, "quorum": 0, "priority_0": 0, "calibration": 0}]\', clock())',
+        {"id": rows[0]["id"]},
     )
     await browser.send_form(f"{survey}/publish", {"answers": "open"}, token_from=f"{survey}/publish")
     (row,) = await served.database.fetch(
