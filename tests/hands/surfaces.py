@@ -21,12 +21,14 @@ Pair = tuple[float, float]
 TILE: Final = 256  # pixels of a tile of a map
 _OUTLINE: Final = """path => { const {x, y, width, height} = path.getBBox(), m = path.getScreenCTM();
     return [x + m.e, y + m.f, width, height]; }"""
-# Both ends of a part of a text, and what a screen's pixel is worth there.
+# Where a part of a text begins and ends, a pixel inside of its first and last letter, and its middle. Carets would not do:
+# those at both ends of a word that runs the other way are at the same place.
 _RANGE: Final = """(words, [start, end]) => {
-    const range = document.createRange(), text = words.firstChild, at = (place) => {
-        range.setStart(text, place); range.collapse(true);
-        const {x, y, height} = range.getBoundingClientRect(); return [x, y + height / 2]; };
-    const ends = [at(start), at(end)];
+    const range = document.createRange(), text = words.firstChild, edge = (place, first) => {
+        range.setStart(text, place); range.setEnd(text, place + 1);
+        const {left, right, top, bottom} = range.getClientRects()[0], leftwards = /[\\u0590-\\u08ff]/.test(text.data[place]);
+        return [first === leftwards ? right - 1 : left + 1, (top + bottom) / 2]; };
+    const ends = [edge(start, true), edge(end - 1, false)];
     range.setStart(text, start); range.setEnd(text, end);
     const {x, y, width, height} = range.getClientRects()[0];
     return [...ends, [x + width / 2, y + height / 2]]; }"""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from presenter_page import frame_in
 from support.checks.proofs import examples
+from support.checks.shows import shows
 
 from crowdd.features.projects import starters
 
@@ -264,6 +265,7 @@ def test_the_bar_moves_and_a_pause_is_told(stage: Any, new_person: Any, new_proj
     stage.until(lambda: stage.page.is_hidden("#closed"))
 
 
+@shows("volunteer-barred")
 def test_who_was_barred_is_told_on_the_page(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=3)
     ada = new_person()

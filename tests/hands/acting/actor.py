@@ -109,14 +109,14 @@ class Actor:
         return titles[0] if titles else self.tasks.get(number, {})
 
     def _place(self) -> str:
-        return str(self.frame.locator(".say:visible .over").first.inner_text(timeout=1000)).partition(" · ")[0].strip()
+        return str(self.frame.locator(".say:visible .over").first.inner_text(timeout=5000)).partition(" · ")[0].strip()
 
     def moved_on(self) -> bool:
         """Whether another task is there, or none is left; the frame may have begun again."""
         if self.frame.is_detached():
             self.frame = self.eyes.frame()
         shown = self.frame.locator(".say:visible .over")
-        return not shown.count() or shown.first.inner_text(timeout=1000).partition(" · ")[0].strip() not in (
+        return not shown.count() or shown.first.inner_text(timeout=5000).partition(" · ")[0].strip() not in (
             "",
             self.place,
         )
