@@ -71,7 +71,7 @@ export class MarksField {
     this.nothing.addEventListener("change", () => this.changed());
     this.none = element("label", { className: "choice un" }, this.nothing, element("span", {}, this.word("nothing_to_mark")));
     const tools = element("div", { className: "row marks-tools" }, this.toggle, this.addButton, this.undoButton, this.finishButton, this.cancelButton);
-    const palette = element("div", { className: "marks-palette" }, this.labels.length ? this.choices() : null, tools, this.news);
+    const row = element("div", { className: "marks-row" }, this.labels.length ? this.choices() : null, tools), palette = element("div", { className: "marks-palette" }, row, this.news);
     this.element = element("div", { className: "marks", role: "group", "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy || null }, this.hint, palette, this.fold, this.list, this.none);
   }
 
