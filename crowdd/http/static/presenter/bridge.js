@@ -208,8 +208,8 @@ function showAhead(task) {
 const SOON = 1500; // milliseconds
 let filling = 0;
 on("presenter:saved", () => {
-  clearTimeout(filling);
-  filling = setTimeout(async () => {
+  filling ||= setTimeout(async () => {
+    filling = 0;
     const count = tasks.wanted();
     const fresh = count ? await client.fetchAhead(count).catch(() => []) : [];
     if (fresh.length) presenter.send({ op: "load", addresses: tasks.addresses(fresh) });
