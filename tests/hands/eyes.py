@@ -29,6 +29,15 @@ _HIT = """(element, [x, y]) => {
     return Boolean(hit) && (element.contains(hit) || hit.contains(element) || hit.closest("label")?.contains(element)
         || element.closest(".marked")?.contains(hit) || false);
 }"""
+# How far a row of labels and tools is to be scrolled sideways for one of them, and where, from the left of that; or nothing.
+_ASIDE = """(element) => {
+    const {left, right, width} = element.getBoundingClientRect();
+    for (let row = element.closest(".marks-palette *"); row && !row.matches(".marks"); row = row.parentElement) {
+        if (getComputedStyle(row).overflowX !== "auto" || row.scrollWidth <= row.clientWidth + 1) continue;
+        const place = row.getBoundingClientRect(), middle = place.left + place.width / 2;
+        if (left < place.left - 1 || right > place.right + 1) return [left + width / 2 - middle, middle - left];
+    }
+}"""
 _TOP = "([x, y]) => document.elementFromPoint(x, y)?.localName ?? ''"
 _MESSAGES = """() => [...document.querySelectorAll('.bad, .flash.bad, .flash.warn')].filter((each) => each.checkVisibility() && each.innerText.trim())
     .map((each) => { const {x, y, width, height} = each.getBoundingClientRect(); return [each.innerText.trim(), x, y, width, height]; })"""
@@ -85,6 +94,11 @@ class Eyes:
             spot = self.still(lambda: self.spot(target, part))
             if self._free(target, spot, part):
                 return spot
+            if aside := target.evaluate(_ASIDE):
+                box = target.bounding_box()
+                self.hand.scroll(aside[0], 0, (box["x"] + aside[1], box["y"] + box["height"] / 2))
+                self.page.wait_for_timeout(PAUSE)
+                continue
             way = spot[1] - size["height"] * 0.5
             self.scroll(max(-0.7 * size["height"], min(0.7 * size["height"], way or 40)))
             self.page.wait_for_timeout(PAUSE)
@@ -94,8 +108,11 @@ class Eyes:
         """Turns the wheel over the edge of what is asked, which scrolls in its frame: over a medium it may mean something
         else. At the end of that the page scrolls.
         """
-        deck = self.page.locator(".deck").bounding_box()
-        self.hand.scroll(0, down, (self.page.viewport_size["width"] - 6, deck["y"] - 12))
+        deck, mirrored = (
+            self.page.locator(".deck").bounding_box(),
+            self.page.evaluate("document.documentElement.dir === 'rtl'"),
+        )
+        self.hand.scroll(0, down, (6 if mirrored else self.page.viewport_size["width"] - 6, deck["y"] - 12))
 
     def still(self, look: Callable[[], Spot]) -> Spot:
         """Where something is once it stands still."""

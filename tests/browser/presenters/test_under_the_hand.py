@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
+from support.checks.shows import shows
 from support.questions.marked_lists import SITE, only, step
 from support.questions.marking import Surface, answers, button, field, forward, near, picture, with_media
 
@@ -250,6 +251,26 @@ def test_a_label_is_for_the_next_mark(hand: Hand) -> None:
     info = hand.answer(document)["one_box"]
     assert near(info[0], {"x": 100, "y": 100, "width": 150, "height": 100, "label": "duck"}, 4), info
     assert near(info[1], {"x": 250, "y": 200, "width": 150, "height": 150, "label": "boat"}, 4), info
+
+
+@shows("page-task-thumb")
+def test_keys_of_marks_are_hinted_at_once_and_are_always_in_the_list(hand: Hand) -> None:
+    frame = hand.begin(only("box", "picture", "/photo.jpg"), "one_box")
+    photo, hints = hand.photo(), frame.locator(".mark-keys:visible")
+    hand.drag(photo, (100, 100), (250, 200))
+    hand.stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    fine = frame.evaluate("matchMedia('(pointer: fine)').matches")
+    assert fine is not hand.touch and hints.count() == int(fine)
+    assert frame.locator(".mark-numbers:visible").count() == 0  # no coordinates
+    hand.drag(photo, (400, 100), (550, 200))
+    hand.stage.until(lambda: frame.locator(".mark-item").count() == 2)
+    assert hints.count() == 0
+    assert "Moves the mark that has the focus" in hand.page.locator("#offers").text_content()
+    hand.page.reload()
+    frame = hand.stage.frame()
+    frame.locator("button", has_text="Add a box").press("Enter")
+    frame.locator(".mark-item.chosen").wait_for()
+    assert frame.locator(".mark-keys:visible").count() == 0
 
 
 @pytest.mark.proof

@@ -45,6 +45,7 @@ class Profile:
     def __init__(self, playwright_type: Any, folder: Path, url: str) -> None:
         self._type, self._folder, self._url = playwright_type, folder, url
         self._losing = False
+        self._cookies: list[Any] = []
         self.open()
 
     def open(self) -> None:
@@ -55,12 +56,14 @@ class Profile:
         words = next(line for line in self._process.stderr if "DevTools listening on" in line)
         self._browser = self._type.connect_over_cdp(words.split()[-1])
         self.context = self._browser.contexts[0]
+        self.context.add_cookies(self._cookies)
         self.context.route("**/api/taskrun*", self._pass_on)
         self.page = self.context.new_page()
         self.page.add_init_script(_KEPT)
 
     def kill(self) -> None:
-        """Ends it at once, as a phone without power."""
+        """Ends it at once, as a phone without power. Chromium writes cookies half a minute late: those stay all the same."""
+        self._cookies = self.context.cookies()
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._browser.close()
@@ -111,7 +114,8 @@ def walk(profile: Profile, project: str, number: int, seed: int) -> dict[int, bo
     chance, given, off = random.Random(seed), {}, False
     frame = profile.begin(project)
     while len(given) < number:
-        match chance.choice(["", "", "cut", "join", "lose", "kill"]):
+        event = chance.choice(["", "", "cut", "join", "lose", "kill"])
+        match {number // 2: "cut", number // 2 + 1: "kill"}.get(len(given), event):  # once while an answer waits
             case "cut" if len(given) > 2:
                 off = True
                 profile.cut(off)

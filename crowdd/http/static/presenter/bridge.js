@@ -58,6 +58,10 @@ const presenter = new PresenterFrame({
   project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, pressed: (message) => hold(message.on === true), loaded: () => loadedAlong(), shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
 });
 
+/* What the frame may fill changes with what comes and goes around it. */
+const room = new ResizeObserver(() => presenter.look());
+for (const part of document.querySelectorAll("[data-around-presenter]")) room.observe(part);
+
 /* At the end of a guided tutorial that has a page of its own: it has been seen, and the tasks come. */
 function startTasks() {
   const start = document.getElementById("start");
@@ -204,8 +208,8 @@ function showAhead(task) {
 const SOON = 1500; // milliseconds
 let filling = 0;
 on("presenter:saved", () => {
-  clearTimeout(filling);
-  filling = setTimeout(async () => {
+  filling ||= setTimeout(async () => {
+    filling = 0;
     const count = tasks.wanted();
     const fresh = count ? await client.fetchAhead(count).catch(() => []) : [];
     if (fresh.length) presenter.send({ op: "load", addresses: tasks.addresses(fresh) });

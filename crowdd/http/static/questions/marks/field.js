@@ -71,8 +71,13 @@ export class MarksField {
     this.nothing.addEventListener("change", () => this.changed());
     this.none = element("label", { className: "choice un" }, this.nothing, element("span", {}, this.word("nothing_to_mark")));
     const tools = element("div", { className: "row marks-tools" }, this.toggle, this.addButton, this.undoButton, this.finishButton, this.cancelButton);
-    const palette = element("div", { className: "marks-palette" }, this.labels.length ? this.choices() : null, tools, this.news);
+    const row = element("div", { className: "marks-row" }, this.labels.length ? this.choices() : null, tools), palette = element("div", { className: "marks-palette" }, row, this.news);
     this.element = element("div", { className: "marks", role: "group", "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy || null }, this.hint, palette, this.fold, this.list, this.none);
+  }
+
+  /* The row of tools stays as it is, or labels would leave it on a phone. */
+  focusTools() {
+    this.addButton.focus({ preventScroll: isSmall() });
   }
 
   isFolded() {
@@ -185,7 +190,7 @@ export class MarksField {
     this.context.announce(this.word("mark_deleted", { name }));
     const next = this.items[nth] ?? this.items.at(-1);
     if (next && !this.isFolded()) next.focused();
-    else this.addButton.focus();
+    else this.focusTools();
   }
 
   /** Makes a mark the one that is shown with its questions and numbers, without handles; null for none. */
@@ -224,7 +229,7 @@ export class MarksField {
     this.turnTo(this.item(current));
     this.changed();
     this.context.announce(this.word("undone"));
-    if (!focused?.isConnected || focused.disabled) this.addButton.focus();
+    if (!focused?.isConnected || focused.disabled) this.focusTools();
   }
   restore(marks) {
     for (const item of this.items) item.destroy();
@@ -301,7 +306,7 @@ export class MarksField {
     this.finishButton.disabled = corners < this.kind.fewest;
     this.undoButton.disabled = this.history.empty && ended;
     if (begun || ended) this.context.changed(); // it is work, and may have been what was wrong
-    if (focused?.hidden || focused?.disabled) this.addButton.focus();
+    if (focused?.hidden || focused?.disabled) this.focusTools();
   }
 
   /* ---- the field ---- */
@@ -349,7 +354,7 @@ export class MarksField {
     if (wrong) wrong.focus();
     else if (this.corners && !this.finishButton.disabled) this.finishButton.focus();
     else if (this.corners) this.cancelButton.focus();
-    else this.addButton.focus();
+    else this.focusTools();
   }
 
   keys() {
