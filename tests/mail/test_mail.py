@@ -422,9 +422,11 @@ def report(mail_id, *, status="5.1.1", action="failed", why="smtp; 550 5.1.1 No 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "headers"])
 def test_a_report_says_which_letter_came_back_and_why(whole):
-    assert read_report(report(7, whole=whole), SEAL) == Returned(7, "5.1.1 550 5.1.1 No such user here", lasting=True)
+    assert read_report(report(7, whole=whole), SEAL) == Returned(
+        7, "5.1.1 550 5.1.1 No such user here", no_mailbox=True
+    )
     full = read_report(report(7, status="5.2.2", why="mailbox is full", whole=whole), SEAL)
-    assert full == Returned(7, "5.2.2 mailbox is full", lasting=False)
+    assert full == Returned(7, "5.2.2 mailbox is full", no_mailbox=False)
 
 
 @pytest.mark.parametrize(
@@ -448,15 +450,15 @@ def test_other_messages_are_about_no_letter(message):
 async def test_an_address_from_which_a_letter_came_back_gets_no_more_until_somebody_looked(bench):
     mail = bench.mail()
     first = await mail.send(bench.pool, "Gone@example.org", "test", {})
-    assert await mail.take_back(report(first)) is None, "it has not been sent"
+    assert await mail.note_return(report(first)) is None, "it has not been sent"
     await mail.deliver()
-    back = await mail.take_back(report(first))
+    back = await mail.note_return(report(first))
     assert back is not None and (back.state, back.returned, back.error) == (
         "dead",
         True,
         "5.1.1 550 5.1.1 No such user here",
     )
-    assert await mail.take_back(report(first)) is None, "twice changes nothing"
+    assert await mail.note_return(report(first)) is None, "twice changes nothing"
     again = await mail.get(await mail.send(bench.pool, "gone@example.org", "test", {}))
     assert (again.state, again.error) == ("dead", f"An e-mail to this address came back: {back.error}")
     assert await mail.returned_from("gone@EXAMPLE.org") == back.error
@@ -471,6 +473,6 @@ async def test_a_full_mailbox_is_written_to_again(bench):
     mail = bench.mail()
     first = await mail.send(bench.pool, "gone@example.org", "test", {})
     await mail.deliver()
-    back = await mail.take_back(report(first, status="5.2.2"))
+    back = await mail.note_return(report(first, status="5.2.2"))
     assert (back.state, back.returned) == ("dead", False)
     assert (await mail.get(await mail.send(bench.pool, "gone@example.org", "test", {}))).state == "waiting"

@@ -82,8 +82,8 @@ def test_migrations_after_the_first_release_declare_their_kind():
     )
     # A check that is replaced in one statement allows more than before; nothing is gone.
     replaced = re.compile(r"DROP CONSTRAINT (\w+_check), ADD CONSTRAINT \1 CHECK", re.IGNORECASE)
-    lasting = {name: replaced.sub("", sql) for name, sql in newer.items()}
-    assert [name for name, sql in lasting.items() if gone.search(sql) and not kind_of(newer[name]).contracts] == []
+    others = {name: replaced.sub("", sql) for name, sql in newer.items()}
+    assert [name for name, sql in others.items() if gone.search(sql) and not kind_of(newer[name]).contracts] == []
 
 
 @pytest_twisted.ensureDeferred

@@ -127,15 +127,15 @@ class Mail:
         """Removes e-mails after their time, with the addresses and names in them."""
         return await statements.sweep(self._db, self._keep_days)
 
-    async def take_back(self, report: bytes) -> statements.QueuedMail | None:
+    async def note_return(self, report: bytes) -> statements.QueuedMail | None:
         """Notes that an e-mail came back, by the report of a mail server; None where it is about no e-mail of ours.
 
         Where there is no such mailbox, nothing is sent to the address as long as the e-mail is kept.
         """
-        found = read_report(report, self._sender.seal)
-        if found is None:
+        letter = read_report(report, self._sender.seal)
+        if letter is None:
             return None
-        return await statements.mark_returned(self._db, found.mail_id, found.reason, lasting=found.lasting)
+        return await statements.mark_returned(self._db, letter.mail_id, letter.reason, no_mailbox=letter.no_mailbox)
 
     async def returned_from(self, address: str) -> str | None:
         """Why e-mails to an address come back; None where they do not, as far as is known."""

@@ -36,11 +36,11 @@ def sealed_by(key: bytes) -> Seal:
 
 @attrs.frozen
 class Returned:
-    """One e-mail that was not delivered. ``lasting``: there is no such mailbox, so that no other will be delivered."""
+    """One e-mail that was not delivered. ``no_mailbox``: there is no such mailbox, and no other will be delivered."""
 
     mail_id: int
     reason: str
-    lasting: bool
+    no_mailbox: bool
 
 
 def read_report(report: bytes, seal: Seal) -> Returned | None:

@@ -141,15 +141,15 @@ async def discard(db: Database, mail_id: int) -> bool:
     return bool(await db.execute("DELETE FROM mail WHERE id = %(id)s AND state IN ('held', 'dead')", {"id": mail_id}))
 
 
-async def mark_returned(db: Database, mail_id: int, reason: str, *, lasting: bool) -> QueuedMail | None:
-    """Notes that an e-mail that was sent is dead; ``lasting``: its address gets no others. None for one not sent."""
+async def mark_returned(db: Database, mail_id: int, reason: str, *, no_mailbox: bool) -> QueuedMail | None:
+    """Notes that an e-mail that was sent is dead; ``no_mailbox``: its address gets no others. None for one not sent."""
     return await fetch_row_or_none(
         db,
         QueuedMail,
-        "UPDATE mail SET state = 'dead', returned = %(lasting)s, error = %(reason)s, ended = clock()"
+        "UPDATE mail SET state = 'dead', returned = %(no_mailbox)s, error = %(reason)s, ended = clock()"
         " WHERE id = %(id)s AND state = 'sent'"
         f" RETURNING {_HEAD}",
-        {"id": mail_id, "lasting": lasting, "reason": reason},
+        {"id": mail_id, "no_mailbox": no_mailbox, "reason": reason},
     )
 
 

@@ -338,7 +338,7 @@ def returned(config: Path | None, report: BinaryIO, as_json: bool) -> None:
     e-mail of this site, changes nothing.
     """
     content = report.read(MAX_BYTES)
-    row = with_domain(config, lambda house: house.base.mail.take_back(content))
+    row = with_domain(config, lambda house: house.base.mail.note_return(content))
     words = f"E-mail {row.id} came back: {row.error}" if row else "This is no report on an e-mail of this site."
     say(as_json, {"id": row and row.id, "returned": row and row.returned, "error": row and row.error}, words)
 

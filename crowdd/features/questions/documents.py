@@ -28,6 +28,8 @@ _CORE: Final = (
     "stage",
     "drafts",
     "pointer",
+    "sizes",
+    "swipes",
     "circumstances",
 )
 

@@ -56,7 +56,7 @@ def _world(name: str) -> _World:
         xs, ys = ([*accumulate(along)] for along in zip(*steps, strict=True))
         arcs.append([(x * wide + west, y * high + south) for x, y in zip(xs, ys, strict=True)])
 
-    def ring(numbers: Sequence[int]) -> list[Point]:
+    def outline(numbers: Sequence[int]) -> list[Point]:
         ways = [arcs[number] if number >= 0 else arcs[~number][::-1] for number in numbers]
         return [*chain(ways[0][:1], *(way[1:] for way in ways))]
 
@@ -64,7 +64,7 @@ def _world(name: str) -> _World:
     for country in topology["objects"]["countries"]["geometries"]:
         for number in {number if number >= 0 else ~number for part in _rings(country) for number in part}:
             used[number] = used.get(number, 0) + 1
-    land = [ring(part) for geometry in topology["objects"]["land"]["geometries"] for part in _rings(geometry)]
+    land = [outline(part) for geometry in topology["objects"]["land"]["geometries"] for part in _rings(geometry)]
     return _World([*map(_Shape.of, land)], [_Shape.of(arcs[number]) for number, n in used.items() if n > 1])
 
 
@@ -114,11 +114,11 @@ def _clip(corners: Sequence[Point], edges: Edges) -> Sequence[Point]:
 def _path(corners: Sequence[Point], place: Callable[[Point], Point], end: str) -> str:
     """A path through places, without corners that would not be seen."""
     places = [place(corner) for corner in corners]
-    kept = places[:1]
+    drawn = places[:1]
     for nth, (x, y) in enumerate(places):
         is_last = nth == len(places) - 1 and not end
-        if is_last or abs(x - kept[-1][0]) > _APART or abs(y - kept[-1][1]) > _APART:
-            kept.append((x, y))
-    if len(kept) < (3 if end else 2):
+        if is_last or abs(x - drawn[-1][0]) > _APART or abs(y - drawn[-1][1]) > _APART:
+            drawn.append((x, y))
+    if len(drawn) < (3 if end else 2):
         return ""
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in kept) + end
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in drawn) + end

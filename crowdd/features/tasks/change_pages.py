@@ -317,7 +317,7 @@ class AnswerSelectionPages:
         yield post(f"{_ANSWERS_AT}/delete", locked_out(self.delete))
         yield get(f"{_ANSWERS_AT}/aside", locked_out(self.ask_to_set_aside))
         yield post(f"{_ANSWERS_AT}/aside", locked_out(self.set_aside))
-        yield post(f"{_ANSWERS_AT}/back", locked_out(self.take_back))
+        yield post(f"{_ANSWERS_AT}/back", locked_out(self.count_again))
         yield get(f"{_ANSWERS_AT}/bar", locked_out(self.ask_to_bar))
         yield post(f"{_ANSWERS_AT}/bar", locked_out(self.bar))
 
@@ -378,7 +378,7 @@ class AnswerSelectionPages:
         words = ngettext("%(num)s answer was set aside.", "%(num)s answers were set aside.", effect.answers)
         return Redirect(_at(row, task_id), words, more={"effect": attrs.asdict(effect)})
 
-    async def take_back(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+    async def count_again(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """Has answers of ``taskrun_ids`` that were set aside alone count again, where a place is free."""
         row = await self._projects.owned(short_name, incoming.who)
         effect = await self._changes.take_answers_back(incoming.who, row["id"], task_id, _sent(incoming))

@@ -403,12 +403,12 @@ class Changes:
     ) -> Effect:
         """Has answers to one task that were set aside alone count again, where a place is free."""
 
-        async def take_back(tx: Database) -> list[rows.Effect]:
+        async def count_again(tx: Database) -> list[rows.Effect]:
             return [
                 await change_statements.apply(tx, "back", project_id, [task_id], {"runs": [*run_ids[:MAX_ANSWERS]]})
             ]
 
-        return await self._change_answers(who, "back", project_id, task_id, take_back, {}, dry_run)
+        return await self._change_answers(who, "back", project_id, task_id, count_again, {}, dry_run)
 
     async def _change_answers(
         self,

@@ -234,6 +234,9 @@ async def test_every_kind_leaves_in_every_format(served):
     for kind in KINDS:
         for format_ in FORMATS:
             answer = await exported(owner, project, f"type={kind}&format={format_}")
+            if format_ == "geojson" and kind not in ("task_run", "consensus"):
+                assert answer.status == 415 and "requires type=task_run, consensus" in answer.text
+                continue
             assert answer.status == 200, (kind, format_, answer.text)
             if format_ == "ndjson":
                 counts[kind] = len(answer.text.splitlines())

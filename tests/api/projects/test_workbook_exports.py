@@ -247,8 +247,8 @@ async def test_headings_are_the_words_of_the_questions_and_the_labels_of_choices
     words = dict(zip(first, heading, strict=True))
     assert words["info_seen_owl"] == "What do you see? – Owl" and words["info_how_snow"] == "How much? – Snow"
     assert words["info_day"] == "When?" and words["task_info_filename"] == "Task: filename" and words["id"] == "id"
-    said = (await exported(owner, project, f"type=result&{options}")).text.splitlines()[0]
-    assert "What do you see?" in said and "What do you see? – Agreement" in said
+    heading = (await exported(owner, project, f"type=result&{options}")).text.splitlines()[0]
+    assert "What do you see?" in heading and "What do you see? – Agreement" in heading
     book = sheets((await exported(owner, project, "type=workbook&format=xlsx&headings=words")).body)
     rows = {(row["Sheet"], row["Column"]): row["Name"] for row in book["Columns"]}
     assert rows["Answers", "What do you see? – Owl"] == "info_seen_owl"

@@ -72,7 +72,7 @@ def answer(page: Any, document: dict[str, Any]) -> dict[str, Any]:
             if block.is_visible():
                 fill(frame, question)
         if len(document["steps"]) > 1 or len(step["questions"]) > 1 or step["questions"][0]["type"] != "single_choice":
-            frame.locator("form > p.row > button.main").press("Enter")  # the frame may still grow
+            frame.locator("form > .end button.main").press("Enter")  # the frame may still grow
     page.locator("#trial-answer").wait_for()
     return dict(json.loads(page.locator("#trial-answer pre").text_content()))
 

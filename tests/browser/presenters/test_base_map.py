@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -10,6 +11,9 @@ from support.questions.marking import Surface, answers, ask, field, forward, nea
 
 pytestmark = pytest.mark.browser
 
+TILE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 BERN, BISCAY = [7.45, 46.95], [-6.0, 45.5]
 _COLOUR = """(map) => {
   const box = map.getBoundingClientRect(), canvas = map.querySelector(".leaflet-ground-pane canvas"), drawn = canvas.getBoundingClientRect();
@@ -61,7 +65,7 @@ def test_a_place_is_marked_where_the_coast_shows_it(desk: Any) -> None:
 
 
 def test_pictures_of_a_map_take_the_place_of_the_land(desk: Any) -> None:
-    desk.context.route("https://tiles.test/**", lambda route: route.fulfill(content_type="image/png", body=b""))
+    desk.context.route("https://tiles.test/**", lambda route: route.fulfill(content_type="image/png", body=TILE))
     tiles = "https://tiles.test/{z}/{x}/{y}.png"
     frame = ask(desk, {"version": 1, "steps": [step("where", map_at(BERN, 6, tiles=tiles), "map_place")]})
     field(frame, "where_map_place")

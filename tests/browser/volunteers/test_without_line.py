@@ -111,12 +111,14 @@ def answer(profile: Profile, frame: Any, yes: bool) -> tuple[int, bool]:
 
 def walk(profile: Profile, project: str, number: int, seed: int) -> dict[int, bool]:
     """Answers so many tasks, while the line comes and goes and the browser is killed."""
-    chance, given, off = random.Random(seed), {}, False
+    chance, answers_by_task, off = random.Random(seed), {}, False
     frame = profile.begin(project)
-    while len(given) < number:
+    while len(answers_by_task) < number:
         event = chance.choice(["", "", "cut", "join", "lose", "kill"])
-        match {number // 2: "cut", number // 2 + 1: "kill"}.get(len(given), event):  # once while an answer waits
-            case "cut" if len(given) > 2:
+        match {number // 2: "cut", number // 2 + 1: "kill"}.get(
+            len(answers_by_task), event
+        ):  # once while an answer waits
+            case "cut" if len(answers_by_task) > 2:
                 off = True
                 profile.cut(off)
             case "join":
@@ -124,21 +126,21 @@ def walk(profile: Profile, project: str, number: int, seed: int) -> dict[int, bo
                 profile.cut(off)
             case "lose":
                 profile.lose_next()
-            case "kill" if given:
+            case "kill" if answers_by_task:
                 profile.kill()
                 off = False
                 profile.open()
                 frame = profile.begin(project)
-        task, said = answer(profile, frame, chance.random() < 0.5)
-        assert task not in given  # it was not handed out again
-        given[task] = said
+        task, answered = answer(profile, frame, chance.random() < 0.5)
+        assert task not in answers_by_task  # it was not handed out again
+        answers_by_task[task] = answered
         if off and not moved(profile, task):  # what was here is used up
             off = False
             profile.cut(off)
         assert moved(profile, task, 60)
     profile.cut(False)
     profile.until(lambda: profile.page.is_hidden("#offline"))
-    return given
+    return answers_by_task
 
 
 def moved(profile: Profile, task: int, seconds: float = 4) -> bool:
@@ -170,14 +172,14 @@ def test_nothing_is_lost_or_doubled(
         project.show(task_presenter=OWN.replace("SHORT_NAME", project.short_name))
     else:
         project.show(questions=LOOK)
-    given: list[tuple[int, bool]] = []
+    answers_by_task: list[tuple[int, bool]] = []
     for seed in range(browsers):
         profile = Profile(browser.browser_type, tmp_path / str(seed), live_server.url)
         try:
-            given += walk(profile, project.short_name, number, seed).items()
+            answers_by_task += walk(profile, project.short_name, number, seed).items()
         finally:
             profile.kill()
-    assert sorted(stored(project)) == sorted(given)
+    assert sorted(stored(project)) == sorted(answers_by_task)
 
 
 @shows("answers-without-line-account")

@@ -1,8 +1,9 @@
 """Signatures against the examples that AWS has published ("Examples: Signature Calculations", API reference of S3)."""
 
+import attrs
 import pytest
 
-from crowdd.features.media.s3 import Credentials, percent_encode, query_string, sha256, sign_headers
+from crowdd.features.media.s3 import Asked, Credentials, percent_encode, query_string, sha256, sign_headers
 
 KEYS = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "us-east-1")
 HOST, NOW = "examplebucket.s3.amazonaws.com", 1_369_353_600.0  # 2013-05-24T00:00:00Z
@@ -28,10 +29,11 @@ HOST, NOW = "examplebucket.s3.amazonaws.com", 1_369_353_600.0  # 2013-05-24T00:0
     ],
 )  # fmt: skip
 def test_signatures_are_those_of_the_published_examples(method, path, query, headers, body, signature) -> None:
-    sent = sign_headers(KEYS, method, HOST, path, query, headers, sha256(body), NOW)
+    asked = Asked(method, query=query, headers=headers, body=body)
+    sent = sign_headers(KEYS, asked, HOST, path, NOW)
     assert sent["Authorization"].endswith(f"Signature={signature}")
     assert sent["x-amz-date"] == "20130524T000000Z" and sent["x-amz-content-sha256"] == sha256(body)
-    other = sign_headers(KEYS, method, HOST, path, query, headers, sha256(body + b"x"), NOW)
+    other = sign_headers(KEYS, attrs.evolve(asked, body=body + b"x"), HOST, path, NOW)
     assert not other["Authorization"].endswith(signature)
 
 

@@ -33,7 +33,7 @@ SECOND = "/account/signin/second"
 PROVED = "UPDATE account SET valid_email = true"
 OTHERWISE = {
     # What people did, own or are told, none of which lets anybody in.
-    "account_deletion", "analysis", "announcement", "audit", "blogpost", "collection", "deposit", "favourite",
+    "account_deletion", "analysis", "aside_answer", "announcement", "audit", "blogpost", "collection", "deposit", "favourite",
     "idempotency", "import_source", "media_batch", "personal_export", "queue_item", "review_opinion", "security_log", "snapshot",
     "snapshot_schedule", "task_comment", "task_import", "task_run", "template", "upload_file", "barred_volunteer", "gold_task",
     "guide_version", "question_version", "retirement", "helpingmaterial",

@@ -28,7 +28,7 @@ EDITOR = {"form": dict, "presenters": list}
 GUIDES = {"form": dict, "problems": list, "missing": list, "versions": list}
 ROWS = (
     ("/project/birds/", {}, (), EVERYBODY),
-    ("/project/birds/settings", {"form": dict, "max_answer_bytes": int, "max_marks": int}, FORM | {"max_answer_kb", "max_marks"}, OWNERS),
+    ("/project/birds/settings", {"form": dict, "max_answer_bytes": int, "max_marks": int, "skip_limit": int}, FORM | {"max_answer_kb", "max_marks", "skip_limit"}, OWNERS),
     ("/project/birds/update", {"form": dict, "upload_form": dict}, UPDATE, OWNERS),
     (
         "/project/birds/publish",

@@ -1728,18 +1728,22 @@ def _marked() -> list[Any]:
     """Boxes, places, parts of a text and of a sound, by several people; and what they say together."""
     spot = {"geometry": {"type": "Point", "coordinates": [8.5, 47.1]}}
     ring = {"geometry": {"type": "Polygon", "coordinates": [[[8, 47], [9, 47], [9, 48], [8, 47]]]}}
-    said = {
+    marks = {
         "boxes": [{"x": 4, "y": 3, "width": 12, "height": 9, "label": "<i>fox</i>"}],
         "places": [spot], "areas": [ring], "spans": [{"start": 2, "end": 5, "text": "fox", "label": "<b>"}],
         "lines": [{"points": [[1, 2], [3, 4]]}], "polygon": [{"x": 1, "y": 2}, {"x": 5, "y": 2}, {"x": 5, "y": 9}],
         "transcript": [{"text": "Dear <b>", "x": 1, "y": 2, "width": 9, "height": 3}, {"text": "no box"}],
     }  # fmt: skip
-    fields = [AnswerField(name=f"q <b>{kind}", path=(kind,), type=kind) for kind in said]
+    fields = [AnswerField(name=f"q <b>{kind}", path=(kind,), type=kind) for kind in marks]
     fields.append(AnswerField(name="heard", path=("heard",), type="spans"))
-    infos = [said | {"heard": [{"start": 1.5, "end": 2.5, "label": "<owl>"}]}, {**said, "boxes": [], "heard": "no"}, {}]
+    infos = [
+        marks | {"heard": [{"start": 1.5, "end": 2.5, "label": "<owl>"}]},
+        {**marks, "boxes": [], "heard": "no"},
+        {},
+    ]
     runs = [{"id": nth, "info": info} for nth, info in enumerate(infos, 1)]
     together = [
-        CONSENSUS | {"name": field.name, "type": field.type, "value": said.get(field.name[5:])} for field in fields
+        CONSENSUS | {"name": field.name, "type": field.type, "value": marks.get(field.name[5:])} for field in fields
     ]
     return marked_media(fields, runs, together, {}, "A fox <b>was</b> there.")
 

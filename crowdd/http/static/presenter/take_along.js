@@ -1,5 +1,5 @@
 /* The button by which a volunteer takes tasks along to where there is no line. */
-import { inWords, sizeOf } from "../sizes.js";
+import { inWords, sizeOf } from "../questions/sizes.js";
 
 /** `load(addresses)` makes the frame load media; what this returns is to be called when it has. */
 export function offerToTakeAlong({ client, tasks, load }) {

@@ -1,5 +1,5 @@
 /* The media of a task: each is made once, and shows one task after the other. */
-import { inWords, sizeOf } from "../sizes.js";
+import { inWords, sizeOf } from "./sizes.js";
 import { element } from "./element.js";
 import { whenReleased } from "./pointer.js";
 
