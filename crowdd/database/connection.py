@@ -15,7 +15,7 @@ import os
 import re
 import socket
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -113,7 +113,7 @@ def in_background(work: Deferred[Any]) -> None:
     work.addErrback(failed)
 
 
-def rows(cursor: Any) -> list[Row]:
+def rows(cursor: Cursor) -> list[Row]:
     """All rows of a finished statement by column name; none for a statement that returns no rows."""
     if cursor.description is None:
         return []
@@ -124,7 +124,7 @@ def rows(cursor: Any) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in fetched]
 
 
-def row_count(cursor: Any) -> int:
+def row_count(cursor: Cursor) -> int:
     """How many rows a finished statement touched or returned; 0 where PostgreSQL does not say."""
     return max(cursor.rowcount, 0)
 
@@ -185,9 +185,9 @@ def _conflict(error: Any) -> ConflictError:
 class Cursor:
     """One statement, and its result afterwards: ``fetchall``, ``rowcount`` and ``description`` are those of psycopg2."""
 
-    def __init__(self, connection: Connection, plain: Any) -> None:
+    def __init__(self, connection: Connection, plain: extensions.cursor) -> None:
         self._connection, self._plain = connection, plain
-        self.fetchall: Callable[[], list[Any]] = plain.fetchall
+        self.fetchall: Callable[[], list[tuple[object, ...]]] = plain.fetchall
         self._waiting: Deferred[Cursor] | None = None
 
     @property
@@ -195,7 +195,7 @@ class Cursor:
         return int(self._plain.rowcount)
 
     @property
-    def description(self) -> Any:
+    def description(self) -> Sequence[Sequence[str]] | None:
         return self._plain.description
 
     def execute(self, sql: str, values: Values) -> Deferred[Cursor]:
@@ -247,7 +247,7 @@ class Connection:
 
     active: Cursor | None = None
     writable = demoted = stretched = False
-    _connection: Any = None  # psycopg2's own
+    _connection: connection = None  # psycopg2's own
     _connecting: Deferred[Connection] | None = None
     _descriptor: int | None = None
 
@@ -333,7 +333,7 @@ class Connection:
         self._go_on_connecting()
         return connecting
 
-    def _begin(self, dsn: str) -> Any:
+    def _begin(self, dsn: str) -> connection:
         return psycopg2.connect(dsn, async_=True)
 
     def _go_on_connecting(self) -> None:

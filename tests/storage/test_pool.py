@@ -472,6 +472,7 @@ async def test_a_cancellation_storm_harms_nobody_else(pair, make_pool):
         async def work(transaction):
             begun.add(request)
             await transaction.execute("INSERT INTO pair VALUES (%s, 1)", [request])
+            await transaction.execute("SELECT pg_sleep(0.002)")  # many are cancelled meanwhile
             await transaction.execute("INSERT INTO pair VALUES (%s, 2)", [request])
 
         return work

@@ -137,10 +137,6 @@ class Mail:
             return None
         return await statements.mark_returned(self._db, letter.mail_id, letter.reason, no_mailbox=letter.no_mailbox)
 
-    async def returned_from(self, address: str) -> str | None:
-        """Why e-mails to an address come back; None where they do not, as far as is known."""
-        return await statements.returned_from(self._db, address)
-
     # For the operator
 
     async def list(self, limit: int = 50, state: str | None = None) -> list[statements.QueuedMail]:

@@ -6,17 +6,23 @@ of ours, whose seal nobody else can make.
 
 from __future__ import annotations
 
-import email
 import hashlib
 import hmac
 import re
 from collections.abc import Callable, Iterator
-from email import policy
-from email.message import MIMEPart
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
+
+from crowdd.kernel.lazy import lazy
+
+if TYPE_CHECKING:
+    import email
+    from email import policy
+    from email.message import MIMEPart
+else:
+    email, policy = lazy("email"), lazy("email.policy")
 
 MAX_BYTES: Final = 1_000_000
 """Of a report. It has the text of the e-mail, perhaps."""

@@ -153,16 +153,6 @@ async def mark_returned(db: Database, mail_id: int, reason: str, *, no_mailbox: 
     )
 
 
-async def returned_from(db: Database, address: str) -> str | None:
-    """Why an e-mail to an address came back; None where none did lately."""
-    row = await one_or_none(
-        db,
-        "SELECT error FROM mail WHERE lower(recipient) = lower(%(address)s) AND state = 'dead' AND returned ORDER BY id DESC LIMIT 1",
-        {"address": address},
-    )
-    return row["error"] if row else None
-
-
 async def forget(db: Database, recipient: str) -> None:
     """Removes every e-mail to an address."""
     await db.execute("DELETE FROM mail WHERE lower(recipient) = lower(%(recipient)s)", {"recipient": recipient})

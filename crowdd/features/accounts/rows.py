@@ -75,10 +75,14 @@ class ListedAccount(TypedDict):
 
 
 class AccountPage(RankedPerson):
-    """An account for its own pages; ``access_version`` counts its passwords."""
+    """An account for its own pages; ``access_version`` counts its passwords.
+
+    ``mail_returned`` is why e-mails to its address come back, None where they do not.
+    """
 
     has_password: bool
     access_version: int
+    mail_returned: str | None
 
 
 class Account(TypedDict):

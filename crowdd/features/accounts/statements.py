@@ -100,7 +100,8 @@ async def find_by_login(db: Database, login: str) -> AccountWithPassword | None:
 
 _PROFILE = Prepared(
     "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total,"
-    " a.passwd_hash IS NOT NULL AS has_password, a.access_version"
+    " a.passwd_hash IS NOT NULL AS has_password, a.access_version, (SELECT m.error FROM mail m"
+    " WHERE lower(m.recipient) = lower(u.email_addr) AND m.state = 'dead' AND m.returned ORDER BY m.id DESC LIMIT 1) AS mail_returned"
     " FROM user_record u JOIN account a USING (id), LATERAL place_of(u.id) s WHERE u.id = %(id)s",
     id="bigint",
 )

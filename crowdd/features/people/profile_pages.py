@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypedDict
 
-from crowdd.core.mail.mail import Mail
 from crowdd.core.text.words import PlacePagination
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import AccountPage
@@ -72,10 +71,10 @@ class ProfilePages:
     """/account/profile, /account/<name>, /account/<name>/projects and /account/<name>/resetapikey."""
 
     def __init__(
-        self, accounts: Accounts, projects: Projects, email_confirmation: EmailConfirmation, mail: Mail, forms: Forms
+        self, accounts: Accounts, projects: Projects, email_confirmation: EmailConfirmation, forms: Forms
     ) -> None:
         self._accounts, self._projects, self._email_confirmation = accounts, projects, email_confirmation
-        self._mail, self._forms = mail, forms
+        self._forms = forms
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/profile", self.own_profile)
@@ -121,7 +120,7 @@ class ProfilePages:
         private = OwnProfilePrivate(
             n_helped=n_helped,
             can_confirm=can_confirm,
-            returned=await self._mail.returned_from(row["email_addr"]),
+            returned=row["mail_returned"],
             paused=_paused(created),
         )
         return Page("account/profile.html", mine, private)

@@ -45,7 +45,7 @@ class PeopleWeb(FeatureWeb):
         usage, invitations = partial(base.quota.usage, base.db), self.accounts.invitations
         yield CommentingSso(base.settings.commenting, accounts, self.web.now)
         yield Preferences(base.records, languages, self.web.cookies, self.web.csrf)
-        yield ProfilePages(accounts, self.projects.projects, signin.email_confirmation, base.mail, forms)
+        yield ProfilePages(accounts, self.projects.projects, signin.email_confirmation, forms)
         yield SettingsPages(accounts, usage, languages, signin.providers, forms, settings_forms)
         yield NewsletterPages(self.people.profiles, forms)
         yield LeavingPages(accounts, personal_data, self.people.account_deletion, signin.signing_in, forms, entry)

@@ -119,7 +119,7 @@ def test_settings_are_compared_and_a_spammer_is_barred(review: Review) -> None:
     page.get_by_text("The settings are saved.").wait_for()
     page.goto(f"{review.at}/volunteers")
     assert review.faults() == []
-    page.locator("tr", has_text=review.spammer.name).get_by_role("link", name="Bar").click()
+    page.locator("tr", has_text=review.spammer.name).get_by_role("link", name="Block").click()
     page.get_by_role("button", name="Block volunteer", exact=True).click()
     page.get_by_text("The volunteer is blocked.").wait_for()
-    assert page.locator("tr", has_text=review.spammer.name).get_by_text("Barred").count() >= 1
+    assert page.locator("tr", has_text=review.spammer.name).get_by_text("Blocked").count() >= 1

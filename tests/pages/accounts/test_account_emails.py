@@ -495,3 +495,21 @@ async def test_work_tells_nobody_which_addresses_are_known(serve, monkeypatch):
         asked = await statements(asking(path, form), calls)
         assert asked["known"] == asked["unknown"] and len(asked["known"]) >= 2, path
     assert HASHED in asked["known"], "a hash is noted"
+
+
+@pytest_twisted.ensureDeferred
+async def test_only_they_themselves_read_that_e_mails_come_back(served):
+    ada = await served.person("ada")
+    words = "E-mails to this address come back."
+    assert words not in (await ada.get("/account/profile")).text
+    await served.database.execute(
+        "INSERT INTO mail (created, recipient, template, locale, subject, state, due, error, returned)"
+        " VALUES (clock(), %(to)s, 'test', 'en', '', 'dead', clock(), '5.1.1 <b>gone', true)",
+        {"to": "Ada@example.org"},
+    )
+    page = (await ada.get("/account/profile")).text
+    assert words in page and "5.1.1 &lt;b&gt;gone" in page
+    for other in (served.client(), await served.person("ben")):
+        assert words not in (await other.get("/account/ada/")).text
+        assert "5.1.1" not in (await other.get("/account/ada/?response_format=json")).text
+    assert "5.1.1" not in (await ada.get("/account/profile?response_format=json")).text

@@ -2763,6 +2763,8 @@ def _statistics_cases() -> Iterator[Case]:
 
 _OURS = frozenset(
     {
+        "land",
+        "borders",
         "id",
         "locale",
         "direction",

@@ -60,6 +60,13 @@ def answers(stage: Any, n: int, document: Any) -> Any:
     return info
 
 
+# What stays on the screen below the questions may cover it.
+_UNCOVER = """place => {
+  const box = place.getBoundingClientRect(), top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  if (!top || top.closest(".end")) place.scrollIntoView({ block: "center" });
+}"""
+
+
 class Surface:
     """Where a medium is on the screen: its own pixels are asked for by a pointer."""
 
@@ -85,6 +92,7 @@ class Surface:
 
     def reach(self, x: float, y: float) -> None:
         """Moves the mouse there. After the page has scrolled, Chromium may take a while to find the frame under it."""
+        self.place.evaluate(_UNCOVER)
         place, mouse = self.at(x, y), self.stage.page.mouse
 
         def over() -> bool:
