@@ -90,7 +90,7 @@ class Eyes:
     def bring(self, target: Any, part: Spot = (0.5, 0.5)) -> Spot:
         """Scrolls until a part of something can be pressed, and says where it is."""
         size = self.page.viewport_size
-        for _ in range(25):
+        for nth in range(25):
             spot = self.still(lambda: self.spot(target, part))
             if self._free(target, spot, part):
                 return spot
@@ -99,7 +99,8 @@ class Eyes:
                 self.hand.scroll(aside[0], 0, (box["x"] + aside[1], box["y"] + box["height"] / 2))
                 self.page.wait_for_timeout(PAUSE)
                 continue
-            way = spot[1] - size["height"] * 0.5
+            # To the middle, or lower where a medium stays on the screen above what scrolls.
+            way = spot[1] - size["height"] * (0.5 if nth % 4 < 2 else 0.7)
             self.scroll(max(-0.7 * size["height"], min(0.7 * size["height"], way or 40)))
             self.page.wait_for_timeout(PAUSE)
         raise LostError(f"cannot be reached: {named(target)}")
