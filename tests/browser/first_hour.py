@@ -104,7 +104,7 @@ def _lines(hands: Hands, frame: Any) -> None:
 
 
 def _sounds(hands: Hands, frame: Any) -> None:
-    hands.press(frame.get_by_text("Bird", exact=True))
+    hands.press(frame.locator("input[value=bird]").first)
     hands.press(_button(frame, "Add a segment"))
     hands.press(_button(frame, "Send"))
 
