@@ -43,7 +43,7 @@ def test_the_row_type_of_a_kind_has_its_columns(kind, row, without):
     ("page", "kind", "more"),
     [
         (ProjectPage, PROJECT, {"roles", "first_published", "lock_id", "draft_key", "has_gold"}),
-        (AccountPage, USER, {"score", "n_answers", "rank", "total", "has_password", "access_version"}),
+        (AccountPage, USER, {"score", "n_answers", "rank", "total", "has_password", "access_version", "mail_returned"}),
     ],
 )
 def test_the_row_of_a_page_adds_what_its_statement_adds(page, kind, more):
