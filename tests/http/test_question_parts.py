@@ -13,7 +13,7 @@ from crowdd.kinds.questions.types import MEDIA
 
 FILES: Final = StaticFiles.read()
 MAX_CORE: Final = 60_000  # compressed bytes without media and types
-MAX_FORM: Final = 31_000  # of a list with every type of form and a picture
+MAX_FORM: Final = 30_000  # of a list with every type of form and a picture
 _IMPORT: Final = re.compile(r'^(?:import|export) [^;]*?from "([^"]+)"|^import "([^"]+)"', re.MULTILINE)
 _MARKS: Final = ("marks/", "types/text_spans", "types/transcription")
 
@@ -75,8 +75,7 @@ def test_the_page_of_a_list_names_all_modules_that_are_needed_and_no_others() ->
         module = f"questions/types/{kind.module or kind.name}.js"
         assert preloaded(kind.name) == CORE | {module}, kind.name
         own = needed(module) - CORE - {module}
-        numbers = "questions/types/number.js"  # by which exact positions are read
-        assert all(path.startswith("questions/marks/") or path == numbers for path in own), (kind.name, own)
+        assert all(path.startswith("questions/marks/") for path in own), (kind.name, own)
         assert not own or kind.media, kind.name  # only what is drawn on a medium loads what draws
     for medium in MEDIA:
         assert preloaded(media=(medium,)) == CORE | {f"questions/media/{medium}.js"}, medium

@@ -29,7 +29,6 @@ _CORE: Final = (
     "drafts",
     "pointer",
     "sizes",
-    "swipes",
     "circumstances",
 )
 

@@ -217,7 +217,7 @@ _WAVES, _LEAFLET = "vendor/wavesurfer.js-8.0.1", "vendor/leaflet-1.9.4"
 _GEOMAN = "vendor/geoman-io-leaflet-geoman-free-2.20.2"
 
 FAMILIES: Final = (
-    Family("choices"),
+    Family("choices", ("swipes",)),
     Family(
         "marks",
         ("types/box", "types/points", "types/lines", "types/transcription", "media/zoom_picture"),

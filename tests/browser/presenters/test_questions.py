@@ -199,7 +199,8 @@ def test_every_type_is_answered_by_keyboard_and_changed_afterwards(shared: Any, 
     shared.until(lambda: frame.get_by_label("Owl").is_checked())
     assert question(frame, "age").locator("input").input_value() == "7"
     choose(shared, question(frame, "young").get_by_label("Yes"))
-    forward(frame)
+    # A key within a quarter of a second of a new task was meant for the one before, so it may take a second press.
+    shared.until(lambda: "Step 2" in frame.locator("form .over").text_content() or forward(frame))
     shared.until(lambda: question(frame, "light").locator("output").inner_text() == "7")  # fields are shown together
     forward(frame)
     forward(frame, "Send")

@@ -2,7 +2,6 @@
 import { holds } from "./show_if.js";
 import { element } from "./element.js";
 import { Group } from "./group.js";
-import { swipes } from "./swipes.js";
 
 const ONE_CLICK = ["single_choice", "yes_no"];
 const FRAME = 16; // milliseconds
@@ -66,7 +65,12 @@ export class Form {
       this.place.style.setProperty(target === this.end ? "--end" : "--seen", `${target.offsetHeight}px`);
     }));
     for (const edge of [this.end, this.stage.element]) this.edges.observe(edge);
-    if (this.immediate) this.swipes = swipes(this.place, () => this.sides());
+    if (this.immediate) this.swipe();
+  }
+
+  async swipe() {
+    const { swipes } = await import("./swipes.js");
+    if (!this.ended) this.swipes = swipes(this.place, () => this.sides());
   }
 
   /* The two answers of the only question, from left to right, while they stand beside each other and can be given. */

@@ -1,6 +1,6 @@
 /* One mark in the list: a button that chooses it and takes the keys, its numbers, and the questions about it. */
 import { element } from "../element.js";
-import { exact, typed, understood } from "../types/number.js";
+import { exact, typed, understood } from "../texts.js";
 import { step } from "./shapes.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
