@@ -254,7 +254,8 @@ def test_a_label_is_for_the_next_mark(hand: Hand) -> None:
 
 
 @shows("page-task-thumb")
-def test_keys_of_marks_are_hinted_at_once_and_are_always_in_the_list(hand: Hand) -> None:
+def test_keys_of_marks_are_hinted_at_once_and_are_always_in_the_list(hand: Hand, new_project: Any) -> None:
+    hand.stage.mine = new_project(n_answers=1)  # a browser is hinted at once in a project
     frame = hand.begin(only("box", "picture", "/photo.jpg"), "one_box")
     photo, hints = hand.photo(), frame.locator(".mark-keys:visible")
     hand.drag(photo, (100, 100), (250, 200))
