@@ -36,6 +36,7 @@ from crowdd.database.connector import ONE_PROCESSOR, ConnectionBudget, list_sess
 from crowdd.database.pool import Apart, Pool, SlowReads
 from crowdd.database.replica import Replica
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.concurrency.throttling import Turns
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.config import Settings
@@ -88,6 +89,10 @@ def make_pool(
         setup=[*list_session_settings(seconds), *further],
         budget=budget,
     )
+
+
+LARGE_LIST_SECONDS = 60.0  # that a list is taken for as long as it was
+MAX_LARGE_LISTS = 1000
 
 
 def max_slow_reads(settings: Settings) -> int:
@@ -149,6 +154,7 @@ class Shared:
     change_notifier: ChangeNotifier
     reading: Reading
     slow_reads: SlowReads
+    large_lists: Cache[bool]
     file_turns: Turns
     new_batcher: BatcherFactory
     worker_thread: WorkerThread
@@ -179,6 +185,7 @@ class Shared:
             change_notifier=ChangeNotifier(reactor),
             reading=db if reading is None else reading,
             slow_reads=SlowReads(slow_db or db, turns, stranger_seconds),
+            large_lists=Cache(reactor, LARGE_LIST_SECONDS, MAX_LARGE_LISTS),
             file_turns=Turns(reactor, 1, None, rest=FILE_PAUSE),
             new_batcher=partial(Batcher, reactor, max_queue=settings.db.max_queue),
             worker_thread=WorkerThread(reactor),
@@ -261,7 +268,7 @@ class Base:
             attempts=Attempts(db, secrets),
             behaviours=behaviours,
             records=records,
-            record_texts=RecordTexts(db, new_batcher, records, secrets, exposure),
+            record_texts=RecordTexts(db, new_batcher, records, secrets, exposure, shared.large_lists),
             exposure=exposure,
             history=History(db, records, shared.slow_reads, settings.history.days),
             audit_chain=AuditChain(db, secrets.key(AUDIT_CHAIN)),

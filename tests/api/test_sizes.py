@@ -9,9 +9,14 @@ import random
 import pytest
 import pytest_twisted
 from support.checks.shows import shows
+from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.core.records import listing_statements
 from crowdd.core.records import statements as record_statements
+from crowdd.http import queries
+from crowdd.kernel.requester import Requester
 from crowdd.kinds import KINDS
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Json
 from crowdd.kinds.user import USER
 
@@ -269,6 +274,41 @@ async def test_a_list_stops_at_5_mb_and_last_id_goes_on(served):
         assert sorted(seen) == list(range(1, 101)), order
         assert max(sizes) <= record_statements.MAX_LIST_BYTES, order
         assert len(sizes) == 7, order
+    # PostgreSQL finds that it is too long for one text, and sends nothing of it.
+    brought = Brought(served.database)
+    query = queries.parse_query(TASK_RUN, {"project_id": str(project["id"]), "limit": "100"}, Requester())
+    listed = await listing_statements.select_text(brought, query, Requester(), "http://here", b"")
+    assert listed == listing_statements.ListText(None, large=True)
+    assert len(str(brought.rows)) < 100
+
+
+class Brought:
+    """A database, and the rows that it sent last."""
+
+    def __init__(self, database):
+        self.database, self.rows = database, []
+
+    async def fetch(self, sql, values):
+        self.rows = await self.database.fetch(sql, values)
+        return self.rows
+
+
+@pytest.mark.proof
+@pytest_twisted.ensureDeferred
+async def test_lists_of_large_rows_are_read_in_turns_by_network(served):
+    ada = await served.person("ada")
+    project = await served.project(ada, tasks=1, published=True, n_answers=200)
+    await served.database.execute(
+        "INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, trial, info)"
+        " SELECT project_id, id, 'c:' || n, clock(), clock(), true, false, jsonb_build_object('x', repeat('x', 255980))"
+        " FROM task, generate_series(1, 100) n WHERE project_id = %(project)s",
+        {"project": project["id"]},
+    )
+    at = [f"/api/taskrun?project_id={project['id']}&limit={limit}" for limit in (100, 99, 98, 3)]
+    answers = await gatherResults([ensureDeferred(ada.get(each)) for each in at])
+    assert [len(answer.json()) for answer in answers] == [19, 19, 19, 3]
+    again = await gatherResults([ensureDeferred(ada.get(each)) for each in at])  # known as long by now
+    assert [answer.body for answer in again] == [answer.body for answer in answers]
 
 
 @shows("limit-list-bytes")

@@ -126,13 +126,18 @@ def _steps(sizes: Mapping[int, int]) -> Iterator[list[int]]:
         yield step
 
 
-async def select_text(db: Database, query: Query, who: Requester, base_url: str, mask: bytes) -> str | None:
-    """The same list as the text of a JSON array, made by PostgreSQL; None where a row of it has to be shown by Python.
+@attrs.frozen
+class ListText:
+    """A list as the text of a JSON array; None where Python has to show its rows: one of them, or all, if ``large``."""
 
-    ``base_url`` and ``mask`` as ``projection_statements`` takes them.
-    """
+    text: str | None
+    large: bool = False
+
+
+async def select_text(db: Database, query: Query, who: Requester, base_url: str, mask: bytes) -> ListText:
+    """The same list as a text, made by PostgreSQL. ``base_url`` and ``mask`` as ``projection_statements`` takes them."""
     if _found(query):
-        return None
+        return ListText(None)
     values = {**_page(query, who), "base_url": in_json(base_url), "mask": mask}
     sql: str | Prepared
     if _is_frequent(query, who):
@@ -144,7 +149,7 @@ async def select_text(db: Database, query: Query, who: Requester, base_url: str,
     else:
         sql = _text_of(query, who, values)
     row = await one(db, sql, values)
-    return f"[{row['lines'] or ''}]" if row["whole"] else None
+    return ListText(f"[{row['lines'] or ''}]" if row["whole"] and not row["large"] else None, row["large"])
 
 
 def _text_of(query: Query, who: Requester, values: dict[str, object]) -> str:
@@ -153,8 +158,9 @@ def _text_of(query: Query, who: Requester, values: dict[str, object]) -> str:
     line = f"{json_for_requester(query.kind)} AS line, t.id"
     rows = (_by_project if _has_projects(query) else _plain)(query, where, line, "line")
     return (
-        "SELECT count(*) = count(r.line) AND coalesce(sum(octet_length(r.line)), 0) + count(*) <"
-        f" {statements.MAX_LIST_BYTES} AS whole, string_agg(r.line, ',') AS lines FROM ({rows}) r"
+        "SELECT s.whole, s.large, CASE WHEN s.whole AND NOT s.large THEN s.lines END AS lines FROM ("
+        "SELECT count(*) = count(r.line) AS whole, coalesce(sum(octet_length(r.line)), 0) + count(*) >="
+        f" {statements.MAX_LIST_BYTES} AS large, string_agg(r.line, ',') AS lines FROM ({rows}) r) s"
     )
 
 

@@ -17,7 +17,7 @@ from crowdd.core import log_statements
 from crowdd.core.quotas import Once, Quota
 from crowdd.core.records import listing_statements, projection_statements, rights, statements
 from crowdd.core.records.item_errors import SLICE, Pause, each_in_turns, refused_item
-from crowdd.core.records.listing_statements import Query
+from crowdd.core.records.listing_statements import ListText, Query
 from crowdd.core.records.statements import MAX_LIST_BYTES
 from crowdd.core.secrets import Secrets, place
 from crowdd.core.site import Exposure, Viewpoint
@@ -28,6 +28,7 @@ from crowdd.core.uploads import FileChanges, Upload, Uploads, with_files
 from crowdd.database.access import Database, Row, Transactions
 from crowdd.database.pool import SlowReads
 from crowdd.kernel.concurrency.batching import Batcher, BatcherFactory
+from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.errors import (
     NOT_FOUND,
     AnonymousError,
@@ -114,10 +115,13 @@ class Records:
         """The rows of a list that the requester may see."""
         return [self._found(query.kind, row) for row in await self._selected(query, who)]
 
-    async def list_text(self, query: Query, who: Requester) -> str:
-        """The same as the text of an array. Between large steps the reactor serves others."""
+    async def list_text(self, query: Query, who: Requester, *, large: bool = False) -> str:
+        """The same as the text of an array. Between large steps the reactor serves others.
+
+        ``large``: the rows are as many bytes as a list may have.
+        """
         texts, size = list[str](), 0
-        for row in await self._selected(query, who):
+        for row in await self._selected(query, who, large=large):
             texts.append(_text(self._found(query.kind, row)))
             size += row["bytes"]
             if size > listing_statements.STEP_BYTES:
@@ -135,15 +139,17 @@ class Records:
             del rows[fitting_count:], views[fitting_count:]
         return views
 
-    async def _selected(self, query: Query, who: Requester) -> Rows:
-        return await self.in_turn(query, who, lambda db: listing_statements.select(db, query, who))
+    async def _selected(self, query: Query, who: Requester, *, large: bool = False) -> Rows:
+        return await self.in_turn(query, who, lambda db: listing_statements.select(db, query, who), large=large)
 
-    async def in_turn(self, query: Query, who: Requester, select: Callable[[Database], Awaitable[T]]) -> T:
+    async def in_turn(
+        self, query: Query, who: Requester, select: Callable[[Database], Awaitable[T]], *, large: bool = False
+    ) -> T:
         """What ``select`` reads for a list.
 
-        Lists that may cost much are slow reads, and have less time for people without an account.
+        Lists that may cost much, or are ``large``, are slow reads, and have less time for people without an account.
         """
-        if who.via == "cli" or not listing_statements.is_dear(query):
+        if who.via == "cli" or not (large or listing_statements.is_dear(query)):
             return await select(self._db)
         return await self._slow_reads.run(who.network, select, stranger=not who.signed_in)
 
@@ -460,9 +466,17 @@ class RecordTexts:
     """Reads and lists what ``Records`` reads and lists, with the same rights and values."""
 
     def __init__(
-        self, db: Database, new_batcher: BatcherFactory, records: Records, secrets: Secrets, exposure: Exposure
+        self,
+        db: Database,
+        new_batcher: BatcherFactory,
+        records: Records,
+        secrets: Secrets,
+        exposure: Exposure,
+        large: Cache[bool],
     ) -> None:
+        """``large`` has the keys of lists that were too long to be read as one text."""
         self._db, self._records, self._mask, self._exposure = db, records, secrets.key("mask"), exposure
+        self._large = large
         self._rows: Mapping[str, Batcher[projection_statements.Ask, str | None]] = {
             name: new_batcher(partial(self._together, kind)) for name, kind in KINDS.items()
         }
@@ -498,11 +512,16 @@ class RecordTexts:
     async def list(self, query: Query, who: Requester) -> str:
         """The rows of a list that the requester may see, as an array."""
 
-        async def select(db: Database) -> str | None:
+        async def select(db: Database) -> ListText:
             return await listing_statements.select_text(db, query, who, self._records.base_url, self._mask)
 
-        text = await self._records.in_turn(query, who, select)
-        return text if text is not None else await self._records.list_text(query, who)
+        key = self.list_key(query, who)
+        if key is not None and self._large.peek(key):  # making the text only to find that it is too long costs more
+            return await self._records.list_text(query, who, large=True)
+        listed = await self._records.in_turn(query, who, select)
+        if listed.large and key is not None:
+            self._large.put(key, True)
+        return await self._records.list_text(query, who, large=listed.large) if listed.text is None else listed.text
 
 
 def _text(value: object) -> str:

@@ -55,10 +55,10 @@ def limit_bytes(kind: Kind, rows: str) -> str:
     size = " + ".join([str(_ROW_BYTES), *(f'coalesce(octet_length(s."{name}"::text), 0)' for name in _large(kind))])
     walk = "OVER (ROWS UNBOUNDED PRECEDING)"
     return (
-        f"SELECT * FROM (SELECT s.*, {size} AS bytes, sum({size}) {walk} AS bytes_so_far FROM ("
+        f"SELECT * FROM (SELECT s.*, sum(bytes) {walk} AS bytes_so_far FROM (SELECT s.*, {size} AS bytes FROM ("
         f"SELECT * FROM (SELECT s.*, row_number() OVER () AS place, count(*) OVER () AS n_rows,"
         f" sum({stored}) {walk} AS stored_bytes FROM ({rows}) s) s WHERE stored_bytes <= %(max_bytes)s OR place = 1"
-        f") s) s WHERE bytes_so_far <= %(max_bytes)s OR place = 1"
+        f") s OFFSET 0) s) s WHERE bytes_so_far <= %(max_bytes)s OR place = 1"
     )
 
 

@@ -39,7 +39,7 @@ class Turns:
         *,
         rest: float = 0.0,
         max_waiting_of_one: int = MAX_WAITING_OF_ONE,
-        refusal: str = "Too many slow searches are running. Filter by project_id or id.",
+        refusal: str = "Too many slow lists are being read. Filter by project_id or id, or ask for fewer rows (limit).",
     ) -> None:
         """``refusal``: what is said when a turn does not come in time or too many wait."""
         self._clock, self._max_running, self._seconds, self._rest = clock, max_running, seconds, rest
