@@ -163,3 +163,35 @@ def test_hot_functions_use_no_bitmap_scans(ledger: Ledger) -> None:
         "SELECT array_agg(proname::text ORDER BY proname) FROM pg_proc WHERE 'enable_bitmapscan=off' = ANY (proconfig)"
     )
     assert ledger.value(without) == ["lease_task", "next_tasks", "submit", "submit_together", "take_together"]
+
+
+def test_statistics_of_empty_tables_make_no_plan_that_reads_a_project(ledger: Ledger) -> None:
+    """Tables are analysed while a site is new; the plans that its connections keep are used for years."""
+    for table in ledger.rows(TABLES):
+        ledger.run(f"ALTER TABLE {table['name']} SET (autovacuum_enabled = off)")
+    ledger.run("VACUUM ANALYZE")
+    ledger.run("SET plan_cache_mode = force_generic_plan")
+    ledger.run("SET enable_seqscan = off")
+    first = ledger.project(tasks=3, n=3)
+    asking = "SELECT * FROM next_tasks(%(p)s, %(a)s, NULL, false, '{}', 1, 0, 'priority', clock(), true, %(w)s)"
+    answering = "SELECT * FROM submit(%(p)s, %(a)s, %(t)s, NULL, %(w)s, NULL, '1', NULL, NULL, clock())"
+
+    def both(project: int, network: str) -> int:
+        values = {"p": project, "a": f"c:{network}", "w": network}
+        asked = pages(ledger, asking, **values)
+        task = ledger.value("SELECT task_id FROM lease WHERE project_id = %(p)s AND actor = %(a)s", **values)
+        return asked + pages(ledger, answering, t=task, **values)
+
+    both(first, "n1")
+    large = ledger.project()
+    for statement in BUILD[:2]:
+        ledger.run(statement, p=large, n=SMALL, half=0, first=1_000, sched="default")
+    ledger.run(
+        "INSERT INTO task_run (project_id, task_id, actor, user_ip, created, finish_time, counted, info)"
+        " SELECT %(p)s, 1000 + o, 'c:' || n, 'n:' || n, clock(), clock(), true, '{}'"
+        " FROM generate_series(1, %(n)s) o, generate_series(1, 20) n",
+        p=large,
+        n=SMALL,
+    )
+    ledger.run("UPDATE project_ledger SET n_ordinals = %(n)s, max_rank = 0 WHERE project_id = %(p)s", p=large, n=SMALL)
+    assert both(large, "n2") <= sum(MAXIMUM.values()) + DEEPER

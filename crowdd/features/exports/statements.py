@@ -28,7 +28,7 @@ _MEASURED = 100  # rows that say how large one is
 ORDER = "t.project_id, t.id"
 """The order of rows t by their key."""
 _CHANGED_ORDER = "t.changed_xid, t.id"
-CHANGED = "t.project_id = %(project)s AND t.project_id + 0 = %(project)s AND t.changed_xid > %(since)s AND t.changed_xid < %(horizon)s"
+CHANGED = "t.project_id = %(project)s AND -t.project_id = -%(project)s AND t.changed_xid > %(since)s AND t.changed_xid < %(horizon)s"
 """A condition: the row t changed between two positions."""
 # A task also changes when it is completed: its result notes that.
 _CHANGED_TASKS = (

@@ -7,10 +7,10 @@ SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + change_base FROM 
 -- The last position between two of a kind in a project; null if nothing changed there.
 CREATE FUNCTION last_change(p_project bigint, p_kind text, p_after bigint, p_before bigint) RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT greatest(CASE p_kind
-    WHEN 'task_run' THEN (SELECT max(changed_xid) FROM task_run WHERE project_id + 0 = p_project AND changed_xid > p_after AND changed_xid < p_before)
-    WHEN 'result' THEN (SELECT max(changed_xid) FROM result WHERE project_id + 0 = p_project AND changed_xid > p_after AND changed_xid < p_before)
-    WHEN 'task' THEN greatest((SELECT max(changed_xid) FROM task_ledger WHERE project_id + 0 = p_project AND changed_xid > p_after AND changed_xid < p_before),
-        (SELECT max(completed_xid) FROM result WHERE project_id + 0 = p_project AND completed_xid > p_after AND completed_xid < p_before))
+    WHEN 'task_run' THEN (SELECT max(changed_xid) FROM task_run WHERE -project_id = -p_project AND changed_xid > p_after AND changed_xid < p_before)
+    WHEN 'result' THEN (SELECT max(changed_xid) FROM result WHERE -project_id = -p_project AND changed_xid > p_after AND changed_xid < p_before)
+    WHEN 'task' THEN greatest((SELECT max(changed_xid) FROM task_ledger WHERE -project_id = -p_project AND changed_xid > p_after AND changed_xid < p_before),
+        (SELECT max(completed_xid) FROM result WHERE -project_id = -p_project AND completed_xid > p_after AND completed_xid < p_before))
     END, (SELECT max(changed_xid) FROM tombstone WHERE project_id = p_project AND kind = p_kind AND changed_xid > p_after AND changed_xid < p_before)) $$;
 
 -- The database has moved, and change_base was raised: keeps the last position that each project had before.
