@@ -239,7 +239,7 @@ class Negotiator:
             set_headers(incoming.request.responseHeaders, _PRIVATE)
         if answer.status == 204:
             return b""
-        return orjson.dumps(answer.value)
+        return answer.json()
 
     def _raw(self, incoming: Incoming, answer: BytesResponse) -> bytes:
         self._head(incoming, answer.status, answer.headers)

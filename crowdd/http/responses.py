@@ -105,11 +105,15 @@ class Redirect:
 
 @attrs.frozen
 class JsonResponse:
-    """A JSON value of the API."""
+    """A JSON value of the API; bytes are JSON already."""
 
     value: Any
     status: int = 200
     headers: dict[str, str] = attrs.field(factory=dict)
+
+    def json(self) -> bytes:
+        """The value as JSON."""
+        return self.value if isinstance(self.value, bytes) else orjson.dumps(self.value)
 
 
 @attrs.frozen

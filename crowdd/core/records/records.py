@@ -115,19 +115,19 @@ class Records:
         """The rows of a list that the requester may see."""
         return [self._found(query.kind, row) for row in await self._selected(query, who)]
 
-    async def list_text(self, query: Query, who: Requester, *, large: bool = False) -> str:
-        """The same as the text of an array. Between large steps the reactor serves others.
+    async def list_text(self, query: Query, who: Requester, *, large: bool = False) -> bytes:
+        """The same as the JSON of an array. Between large steps the reactor serves others.
 
         ``large``: the rows are as many bytes as a list may have.
         """
-        texts, size = list[str](), 0
+        texts, size = list[bytes](), 0
         for row in await self._selected(query, who, large=large):
-            texts.append(_text(self._found(query.kind, row)))
+            texts += b"," if texts else b"[", orjson.dumps(self._found(query.kind, row))
             size += row["bytes"]
             if size > listing_statements.STEP_BYTES:
                 await self._pause()
                 size = 0
-        return f"[{','.join(texts)}]"
+        return b"".join([*texts, b"]"] if texts else [b"[]"])
 
     async def list_related(self, query: Query, who: Requester) -> Views:
         """The same with the rows that belong to each (``related``)."""
@@ -507,10 +507,10 @@ class RecordTexts:
         text = None
         if who.presenter is None:
             text = await self._rows[kind.name].add(projection_statements.ask(who, row_id))
-        return text if text is not None else _text(await self._records.get(kind, who, row_id))
+        return text if text is not None else orjson.dumps(await self._records.get(kind, who, row_id)).decode()
 
-    async def list(self, query: Query, who: Requester) -> str:
-        """The rows of a list that the requester may see, as an array."""
+    async def list(self, query: Query, who: Requester) -> str | bytes:
+        """The rows of a list that the requester may see, as the JSON of an array."""
 
         async def select(db: Database) -> ListText:
             return await listing_statements.select_text(db, query, who, self._records.base_url, self._mask)
@@ -522,7 +522,3 @@ class RecordTexts:
         if listed.large and key is not None:
             self._large.put(key, True)
         return await self._records.list_text(query, who, large=listed.large) if listed.text is None else listed.text
-
-
-def _text(value: object) -> str:
-    return orjson.dumps(value).decode()

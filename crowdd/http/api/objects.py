@@ -224,17 +224,17 @@ def tagged(value: object) -> JsonResponse:
 def tagged_list(text: str | bytes) -> JsonResponse:
     """A list as JSON with its ETag."""
     text = text.encode() if isinstance(text, str) else text
-    return JsonResponse(orjson.Fragment(text), headers={"ETag": etag_of(text)})
+    return JsonResponse(text, headers={"ETag": etag_of(text)})
 
 
 def tagged_text(text: str) -> JsonResponse:
     """An object as JSON with the ETag that ``tagged`` gives its value."""
-    return JsonResponse(orjson.Fragment(text), headers={"ETag": etag(exact_json.stored(text))})
+    return JsonResponse(text.encode(), headers={"ETag": etag(exact_json.stored(text))})
 
 
 def kept_size(answer: JsonResponse) -> int:
     """Bytes of a response that is kept."""
-    return len(orjson.dumps(answer.value)) + _OVERHEAD
+    return len(answer.json()) + _OVERHEAD
 
 
 def _once(incoming: Incoming, uid: str | None = None) -> Once | None:
