@@ -127,8 +127,8 @@ BEGIN
     RETURN (1, (is_done AND NOT t.done)::int, (t.done AND NOT is_done)::int, cardinality(runs))::effect;
 END $$;
 
--- Takes back that answers to a task were set aside alone. They are late answers, which count if a place is free; those of somebody who is barred
--- stay aside by the bar.
+-- Restores answers to a task that an owner set aside one by one. Like late answers, they count if a place is free. Answers of a barred volunteer
+-- stay aside, by the bar.
 CREATE FUNCTION take_answers_back(p_project bigint, p_task bigint, p_runs bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; is_done boolean; runs bigint[];
 BEGIN

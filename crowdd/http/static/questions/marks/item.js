@@ -95,7 +95,7 @@ export class Item {
     }
   }
 
-  /* As those of questions: what a wheel or the language of the browser would change is no number that people typed. */
+  /* Text fields, as for questions of type number: the wheel and the browser's own language change nothing that people type. */
   get language() {
     return document.documentElement.lang || "en";
   }
