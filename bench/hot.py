@@ -133,10 +133,10 @@ class Outcome:
         return f"{self.rate:6.0f} pairs/s; {cpu}"
 
 
-def over_http(rush: Rush, cpu: Cpu, seconds: float, pace: float = 0.0) -> Outcome:
+def over_http(rush: Rush, cpu: Cpu, seconds: float, pace: float = 0.0, *, prefers_next: bool = False) -> Outcome:
     """The volunteers at work."""
     before, pairs = cpu.spent(), rush.pairs
-    took = rush.run(seconds, pace)
+    took = rush.run(seconds, pace, prefers_next=prefers_next)
     return Outcome.of(rush.pairs - pairs, took, cpu.spent().since(before))
 
 
@@ -213,6 +213,7 @@ class Loop:
         self._database.checkpoint()
         wait_until_warm(self._server.process.pid)
         crowds, calm, bares = {number: self._crowd(project, number) for number in SHARES}, [], []
+        ahead = list[Outcome]()
         rush = crowds[CONNECTIONS].rush
         rush.run(2)
         times = Times()
@@ -222,6 +223,7 @@ class Loop:
             rush.times.clear()
             calm.append(over_http(rush, self._cpu, seconds, PACE))
             times.extend(rush.times)
+            ahead.append(over_http(rush, self._cpu, seconds, PACE, prefers_next=True))
             bares.append(bare(self._sql, self._place, project.id, self._cpu, seconds))
         for crowd in crowds.values():
             crowd.close()
@@ -230,6 +232,7 @@ class Loop:
             (name, "of floor its CPU  pairs/s   crowdd PostgreS     both   client"),
             *((f"  {number} connections", _row(crowd.outcome, *crowd.shares)) for number, crowd in crowds.items()),
             (f"  at {PACE} pairs/s", _row(Outcome.middle(calm))),
+            ("  by Prefer: next", _row(Outcome.middle(ahead))),
             ("  bare functions", _row(Outcome.middle(bares))),
             *times.lines(),
         ]

@@ -18,6 +18,7 @@ import attrs
 from bench.support.figures import Times
 
 _ID = re.compile(rb'"id" ?: ?(\d+)')
+_NEXT = re.compile(rb'"next_task" ?: ?\{"id" ?: ?(\d+)')
 _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)", re.IGNORECASE)
 _EMPTY = b"{}"
 _SAME = b'{"answer":"yes","seconds":7}'
@@ -38,6 +39,7 @@ class Volunteer:
         self, port: int, project: int, people: Iterator[Identity], says: Callable[[bytes], bytes], stays: int
     ) -> None:
         self._project, self._people, self._says, self._stays = project, people, says, stays
+        self.prefers_next = False
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._read, self.asking, self.sent_at = b"", True, 0.0
@@ -48,10 +50,13 @@ class Volunteer:
         head = f" HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n{person.headers}"
         self._ask = f"GET /api/project/{self._project}/newtask{query}{head}\r\n".encode()
         self._answer = f"POST /api/taskrun{query}{head}Content-Type: application/json\r\nContent-Length: ".encode()
-        self._left = self._stays
+        self._left, self._next = self._stays, b""
 
     def ask(self) -> None:
-        """Sends the request for a task."""
+        """Sends the request for a task, or the answer to the one that came with the last answer."""
+        if self._next:
+            self.answer(self._next)
+            return
         self.asking = True
         self._send(self._ask)
 
@@ -59,7 +64,8 @@ class Volunteer:
         """Sends the answer to a task."""
         self.asking = False
         body = b'{"project_id":%d,"task_id":%b,"info":%b}' % (self._project, task, self._says(task))
-        self._send(self._answer + b"%d\r\n\r\n" % len(body) + body)
+        prefer = b"\r\nPrefer: next" if self.prefers_next else b""
+        self._send(self._answer + b"%d%b\r\n\r\n" % (len(body), prefer) + body)
 
     def _send(self, request: bytes) -> None:
         self.sent_at = time.perf_counter()
@@ -81,8 +87,10 @@ class Volunteer:
         """Becomes the next person."""
         self._be(next(self._people))
 
-    def answered(self) -> None:
-        """Becomes the next person after so many answers as one gives."""
+    def answered(self, body: bytes) -> None:
+        """Keeps the task that came along. Becomes the next person after so many answers as one gives."""
+        came = _NEXT.search(body)
+        self._next = came[1] if came else b""
         self._left -= 1
         if self._left == 0:
             self.change()
@@ -121,8 +129,13 @@ class Rush:
             volunteer.socket.close()
         self._selector.close()
 
-    def run(self, seconds: float, pace: float = 0.0) -> float:
-        """Works so long; ``pace``: so many pairs begin in a second, else as many as possible. The seconds it took."""
+    def run(self, seconds: float, pace: float = 0.0, *, prefers_next: bool = False) -> float:
+        """Works so long; ``pace``: so many pairs begin in a second, else as many as possible. The seconds it took.
+
+        ``prefers_next``: answers bring the next task.
+        """
+        for volunteer in self._volunteers:
+            volunteer.prefers_next = prefers_next
         began = time.perf_counter()
         end, due = began + seconds, began
         self._read = self._meter() if self._meter is not None else self._read
@@ -159,5 +172,5 @@ class Rush:
         if volunteer.asking:
             volunteer.change()
         else:
-            volunteer.answered()
+            volunteer.answered(body)
         self._idle.append(volunteer)

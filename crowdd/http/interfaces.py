@@ -48,6 +48,13 @@ class Contributions(Protocol):
         self, who: Requester, project_id: int | None, uid: str | None, bearer: str | None, *, reads: bool = False
     ) -> Requester: ...
     async def submit(
-        self, who: Requester, body: object, uid: str | None, bearer: str | None, once: Once | None = None
+        self,
+        who: Requester,
+        body: object,
+        uid: str | None,
+        bearer: str | None,
+        once: Once | None = None,
+        *,
+        brings_next: bool = False,
     ) -> Values | list[Values]: ...
     async def require_asker(self, who: Requester, uid: str | None, task_ids: Sequence[int]) -> None: ...

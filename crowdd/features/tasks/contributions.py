@@ -287,9 +287,19 @@ class Contributions:
         return {"done": row["done"], "total": int(row["total"]), **shown}
 
     async def submit(
-        self, who: Requester, body: object, uid: str | None, bearer: str | None, once: Once | None = None
+        self,
+        who: Requester,
+        body: object,
+        uid: str | None,
+        bearer: str | None,
+        once: Once | None = None,
+        *,
+        brings_next: bool = False,
     ) -> Values | list[Values]:
-        """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
+        """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing.
+
+        With ``brings_next``, one answer has ``next_task``: what newtask would give then, or None.
+        """
         many = isinstance(body, list)
         bodies: list[object] = bounded(body, MAX_LEASES) if isinstance(body, list) else [body]
         answers = each(bodies, many, lambda one: TASK_RUN.creation(require_object(one)))
@@ -323,7 +333,17 @@ class Contributions:
             made = await self._db.transaction(work)
         for project_id in {values["project_id"] for values in answers}:
             self._notify(project_id)
-        return made if many else made[0]
+        if many or not brings_next:
+            return made if many else made[0]
+        return {**made[0], "next_task": await self._next_task(callers[0], answers[0]["project_id"])}
+
+    async def _next_task(self, who: Requester, project_id: int) -> orjson.Fragment | None:
+        """Only what bars the volunteer from a task is no error: their answer is stored."""
+        try:
+            handout = await self.next_tasks(who, project_id, 1, 0, candidate_scan("", descending=False))
+        except (NotFoundError, AnonymousError, ForbiddenError, UnavailableError):
+            return None
+        return handout.tasks[0] if handout.tasks else None
 
     async def require_asker(self, who: Requester, uid: str | None, task_ids: Sequence[int]) -> None:
         """Passes for a volunteer who asked for one of these tasks at least, be it that they have answered it.

@@ -17,7 +17,7 @@ from crowdd.core.uploads import Upload
 from crowdd.http import queries
 from crowdd.http.api import operations
 from crowdd.http.auth.cookies import bearer_token
-from crowdd.http.edge.headers import etag, etag_of, require_match
+from crowdd.http.edge.headers import etag, etag_of, prefers_next, require_match
 from crowdd.http.interfaces import Contributions, Statistics
 from crowdd.http.queries import PastObjects
 from crowdd.http.request import Incoming
@@ -172,9 +172,10 @@ class _Kind:
         """Stores an answer. It needs a lease, so it does not go through ``Records``."""
         queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
-        bearer = bearer_token(incoming)
-        submit = self._contributions.submit
-        return JsonResponse(await submit(incoming.who, incoming.json_body(), uid, bearer, _once(incoming, uid)))
+        bearer, once = bearer_token(incoming), _once(incoming, uid)
+        submit = partial(self._contributions.submit, incoming.who, incoming.json_body(), uid, bearer, once)
+        made = await submit(brings_next=prefers_next(incoming.header("prefer")))
+        return JsonResponse(made, headers={"Preference-Applied": "next"} if "next_task" in made else {})
 
     async def change(self, incoming: Incoming, object_id: int) -> Response:
         queries.require_known(self._kind, incoming.query)

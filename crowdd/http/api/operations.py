@@ -45,6 +45,9 @@ _ONCE = Parameter(
     "Repeating the request within 24 hours returns the stored result and creates nothing. Another body gets 422.",
     where="header",
 )
+_PREFER = Parameter(
+    "Prefer", _TEXT, "With next, the answer has next_task: what newtask would return then, or null.", where="header"
+)
 _AT = Parameter(
     "at",
     Timestamp().text_schema(),
@@ -86,12 +89,13 @@ def creating(kind: Kind) -> Operation:
     body, made = reference(creation_name(kind)), reference(answer_name(kind))
     verbs = [verb for method, verb in _OF_ONE.items() if method in kind.methods]
     open_to_all = kind.rights.create == EVERYONE
+    headers = (PASSWORD, _ONCE, _PREFER) if kind is TASK_RUN else (PASSWORD, _ONCE)
     return Operation(
         name=f"create_{kind.name}",
         section=kind.name,
         summary=f"Create a {kind.name}",
         about=_for(kind.rights.create, _ARRAY if kind.bulk else ""),
-        parameters=(*((EXTERNAL_UID,) if open_to_all else ()), PASSWORD, _ONCE),
+        parameters=(*((EXTERNAL_UID,) if open_to_all else ()), *headers),
         bodies=_bodies(kind, {"anyOf": [body, non_empty(body)]} if kind.bulk else body, form(kind, creation(kind))),
         answer={"anyOf": [made, array_of(made)]} if kind.bulk else made,
         refusals=(*_WRITING, errors.IdempotencyError, errors.TooLargeError),

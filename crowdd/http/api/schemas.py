@@ -50,7 +50,11 @@ _SAID: dict[str, dict[str, Schema]] = {
                 "message": {"type": ["string", "null"]},
             },
             "description": "Only in the response to an answer to a gold task, with info.gold_feedback of the project.",
-        }
+        },
+        "next_task": {
+            "anyOf": [reference("Task"), {"type": "null"}],
+            "description": "Only in the response to an answer that was sent with Prefer: next.",
+        },
     }
 }
 

@@ -69,6 +69,12 @@ def prefers_json(accept: str) -> bool:
 
 
 @lru_cache(256)
+def prefers_next(prefer: str) -> bool:
+    """Whether a Prefer header (RFC 7240) asks for the next task with the stored answer."""
+    return any(each.partition(";")[0].strip().lower() == "next" for each in prefer[:MAX_ACCEPT].split(","))
+
+
+@lru_cache(256)
 def best_language(accept_language: str) -> str:
     """Our language that an Accept-Language header prefers, English when it names none of ours."""
     return _parsed(accept_language, LanguageAccept).best_match(NAMES, SOURCE)

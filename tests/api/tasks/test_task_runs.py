@@ -242,3 +242,39 @@ async def test_a_session_answers_without_a_token(served):
     task = await lease(browser, project)
     run = await browser.post("/api/taskrun", json=run_of(project, task["id"]))
     assert run.status == 200 and run.json()["user_id"] == owner.user_id + 1
+
+
+@shows("taskrun-next")
+@pytest_twisted.ensureDeferred
+async def test_an_answer_brings_the_next_task_to_those_who_ask_for_it(served):
+    owner, ada, bob = [await served.person(name) for name in ("owner", "ada", "bob")]
+    project = await served.project(owner, tasks=3, published=True, n_answers=1)
+    next_ = {"Prefer": "respond-async, next"}
+    first = {who: await lease(who, project) for who in (ada, bob)}
+
+    async def answer(who, task, **more):
+        made = await who.post("/api/taskrun", json=run_of(project, task["id"]), **more)
+        assert made.status == 200, made.text
+        return made
+
+    plain = await answer(ada, first[ada])
+    assert "next_task" not in plain.json() and plain.header("preference-applied") is None
+    assert len({each["id"] for each in first.values()} | {(await lease(ada, project))["id"]}) == 3
+    # The last place of the third task is Ada's: nothing is left for Bob, and Ada's own is the one that newtask gives.
+    last = await answer(bob, first[bob], headers=next_)
+    assert last.json()["next_task"] is None and last.header("preference-applied") == "next"
+    await ada.post("/api/taskrun", json=run_of(project, (await lease(ada, project))["id"]))
+    more = await served.project(owner, short_name="more", tasks=3, published=True, n_answers=2)
+    task = await lease(ada, more)
+    body = {**run_of(more, task["id"]), "info": "no"}
+    once = {**next_, "Idempotency-Key": "k1"}
+    made, repeated = [(await ada.post("/api/taskrun", json=body, headers=once)).json() for _ in range(2)]
+    assert made == repeated and made["next_task"] == await lease(ada, more) != task
+    assert (await ada.post("/api/taskrun", json=run_of(more, made["next_task"]["id"]))).status == 200  # it was leased
+    # The answer of somebody who may not go on is stored all the same.
+    task = await lease(bob, more)
+    assert (await owner.post("/project/more/pause", json={})).status == 200
+    stored = await bob.post("/api/taskrun", json=run_of(more, task["id"]), headers=next_)
+    assert (stored.status, stored.json()["next_task"]) == (200, None)
+    many = await ada.post("/api/taskrun", json=[run_of(more, (await lease(ada, more)).get("id", 0))], headers=next_)
+    assert many.header("preference-applied") is None
