@@ -1,4 +1,4 @@
-"""The audit log as a chain of hashes (definitions 64)."""
+"""The audit log as a chain of hashes (`core/64_audit_chain.sql`)."""
 
 from __future__ import annotations
 

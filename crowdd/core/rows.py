@@ -198,7 +198,7 @@ class OpenInvitation(TypedDict):
 
 
 class AuditMisfit(TypedDict):
-    """Where the chain of the audit log does not hold. ``id`` is None where a row is missing; definitions 64 have the reasons."""
+    """Where the chain of the audit log does not hold. ``id`` is None where a row is missing; `core/64_audit_chain.sql` has the reasons."""
 
     id: int | None
     position: int

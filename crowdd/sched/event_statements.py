@@ -1,4 +1,4 @@
-"""SQL of events (definitions 70) and of webhook deliveries (definitions 71), with its rows.
+"""SQL of events (`webhooks/70_events.sql`) and of webhook deliveries (`webhooks/71_deliveries.sql`), with its rows.
 
 Events are in the order of their numbers. Webhooks and deliveries are as the process that delivers sees them.
 """

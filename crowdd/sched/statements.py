@@ -1,7 +1,7 @@
 """SQL of background tasks, periodic jobs, figures for monitoring, and rows that depend on the clock or are stale.
 
 Each figure costs an index scan of what is under way. Stale rows of the ledger are rights to answer late, scan positions
-and links (definitions 38, 23). A clock that was set back is in definitions/server/74_clock.sql, jobs are in
+and links (`tasks/38_stale_rows.sql`, `tasks/23_same_person.sql`). A clock that was set back is in definitions/server/74_clock.sql, jobs are in
 definitions/server/70_jobs.sql.
 """
 
@@ -418,7 +418,7 @@ async def fold_counters(db: Database, maximum: int = FOLDED_AT_ONCE) -> int:
 
 
 async def _fold_evidence(db: Database) -> int:
-    """What completed tasks teach about volunteers (definitions 54), project by project."""
+    """What completed tasks teach about volunteers (`trust/54_trust_fold.sql`), project by project."""
     folded = 0
     for row in await db.fetch("SELECT projects_to_fold() AS id"):
         count_row = await one(db, "SELECT fold_evidence(%(project)s) AS n", {"project": row["id"]})

@@ -1,6 +1,6 @@
 """SQL of rows of any kind: read, insert, change and delete them, page through them, and sweep old ones.
 
-The SQL is made from the kind's declaration. Hidden columns of tasks depend on who reads (definitions 58). Each page of
+The SQL is made from the kind's declaration. Hidden columns of tasks depend on who reads (`core/58_hidden_columns.sql`). Each page of
 a long list costs the same, since it begins at a row of an index. A list answer holds a limited number of bytes: its
 rows are cut in SQL. Old rows are deleted in transactions short enough to delay nobody.
 """

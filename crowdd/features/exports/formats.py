@@ -307,7 +307,7 @@ def in_order(keys: Mapping[str, object], first: Sequence[str]) -> list[str]:
 
 
 def type_of(forms: frozenset[str]) -> str:
-    """The type of a column whose values have these forms (definitions 62): one that has all of them exactly."""
+    """The type of a column whose values have these forms (`core/62_tables.sql`): one that has all of them exactly."""
     have = forms - {"null"}
     if not have:
         return "text"

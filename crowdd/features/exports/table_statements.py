@@ -1,6 +1,6 @@
 """SQL of exported tables: rows per mark, columns per volunteer, keys of ``info``, and changes behind a position.
 
-* Changes are rows, and ids of rows that were deleted (definitions 66, record 30). A position is the number of a
+* Changes are rows, and ids of rows that were deleted (`transfer/66_changes.sql`, record 30). A position is the number of a
   transaction, so that none appears late before the horizon of a snapshot. The statements of one reading belong in one
   transaction that ``exports.statements.begin`` has begun.
 * Keys of ``info`` and the forms of their values are read window by window in the order of ids. Most rows have only what
@@ -122,7 +122,7 @@ async def list_volunteers(tx: Database, chosen: Chosen, maximum: int) -> list[st
 
 
 async def list_value_forms(tx: Database, chosen: Chosen, path: Sequence[str]) -> frozenset[str]:
-    """The forms of the values at a place of the answers (definitions 62)."""
+    """The forms of the values at a place of the answers (`core/62_tables.sql`)."""
     value = value_at("t.info", path)
     row = await one(
         tx,
@@ -152,7 +152,7 @@ def value_at(info: str, path: Sequence[str]) -> str:
 
 
 def said_at(info: str, path: Sequence[str]) -> str:
-    """An expression: the same, or what stands in its place on the way to it (definitions 26)."""
+    """An expression: the same, or what stands in its place on the way to it (`tasks/26_answer_values.sql`)."""
     if len(path) < 2:
         return value_at(info, path)
     return f"said_at({info}, ARRAY[{', '.join(map(literal, path))}]::text[])"
@@ -228,7 +228,7 @@ _FEW_KEYS = 50  # so many known ones are faster looked for in a row than all of 
 _END = 2**63 - 1
 
 Forms = Mapping[str, frozenset[str]]
-"""Keys of ``info`` with the forms of their values (definitions 62: json_form), in the order in which rows first have them."""
+"""Keys of ``info`` with the forms of their values (json_form in `core/62_tables.sql`), in the order in which rows first have them."""
 
 
 async def list_more_info_keys(

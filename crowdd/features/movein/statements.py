@@ -1,7 +1,7 @@
 """SQL of a move-in: read the database of a PyBossa server, write rows that keep their ids, and keep the state.
 
 The columns of PyBossa differ by version: a missing one is None in each row. Every read is of one moment, by one
-transaction that changes nothing. Functions of SQL keep the ledger and the counters right (definitions 45_move_in).
+transaction that changes nothing. Functions of SQL keep the ledger and the counters right (`transfer/45_move_in.sql`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """SQL of operations: server keys, values that depend on lost ones, damaged tables, health, disk space, retention.
 
-Retention removes personal data that was kept long enough, in small steps (definitions 72).
+Retention removes personal data that was kept long enough, in small steps (`server/72_retention.sql`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SQL of finished tasks, of agreement, of results by place and date, and of results that owners fill in.
 
 Places and dates are counted by PostgreSQL in a bounded number of bins, from a bounded number of tasks. Comparing again
-where it is due is in definitions 27.
+where it is due is in `tasks/27_agreement.sql`.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ async def list_crowded_projects(db: Database) -> list[int]:
 
 
 async def choose_outcomes(db: Database, project_id: int) -> None:
-    """Gives the most frequent values of a project counters of their own (definitions 51). Reads all its results."""
+    """Gives the most frequent values of a project counters of their own (`tasks/51_outcomes.sql`). Reads all its results."""
     await db.fetch("SELECT choose_outcomes(%(project)s)", {"project": project_id})
 
 

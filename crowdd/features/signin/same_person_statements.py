@@ -1,4 +1,4 @@
-"""Links between the actors of one person (definitions 23)."""
+"""Links between the actors of one person (`tasks/23_same_person.sql`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Volunteers and networks that owners keep out of their projects (definitions 42)."""
+"""Volunteers and networks that owners keep out of their projects (`tasks/42_bars.sql`)."""
 
 from __future__ import annotations
 

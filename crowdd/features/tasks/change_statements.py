@@ -1,4 +1,4 @@
-"""Changes of many tasks while people work, and what they would do (definitions 40, 44 and 46)."""
+"""Changes of many tasks while people work, and what they would do (`tasks/40_changes.sql`, `46_previews.sql`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments on tasks: written by volunteers, read by owners (definitions 44)."""
+"""Comments on tasks: written by volunteers, read by owners (`tasks/44_comments.sql`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """SQL of contributing: hand out tasks, take answers, manage leases, and create, change and find tasks.
 
-Handing out and taking in are each one call of one function (definitions 20, 30 and 36). The wide row of a task and its
+Handing out and taking in are each one call of one function (`tasks/20_submission.sql`, `30_assignment.sql` and `36_leases.sql`). The wide row of a task and its
 ledger change together.
 """
 

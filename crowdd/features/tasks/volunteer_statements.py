@@ -1,6 +1,6 @@
 """SQL of the volunteers of a project: what is known of them, and the list that its owners see.
 
-A volunteer is named by the word that their answers carry (definitions 22).
+A volunteer is named by the word that their answers carry (`tasks/22_volunteer_pseudonyms.sql`).
 """
 
 from __future__ import annotations

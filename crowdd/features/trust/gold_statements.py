@@ -1,4 +1,4 @@
-"""SQL of gold tasks, with its rows (definitions 33)."""
+"""SQL of gold tasks, with its rows (`gold/33_gold.sql`)."""
 
 from __future__ import annotations
 

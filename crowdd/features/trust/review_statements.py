@@ -1,4 +1,4 @@
-"""SQL of the review: the queue, decisions (definitions 48), reviewers, and figures and rows for replays.
+"""SQL of the review: the queue, decisions (`review/56_review.sql`), reviewers, and figures and rows for replays.
 
 The queue is read in pages of the index ``result_review``.
 """
