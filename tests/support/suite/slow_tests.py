@@ -1,14 +1,14 @@
 """Tests that take longer than most, as they were measured: ``make check`` leaves them out, and every run begins with them.
 
-Those that take longest are proofs, unless they show a statement of the interface or were chosen as examples.
+Those that take longest are proofs, unless they alone show a statement of the interface or were chosen as examples.
 
 ``make slow-tests`` measures and writes the list. pytest loads this module as a plugin then.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,20 +18,35 @@ from support.checks.proofs import family
 LIST = Path(__file__).parents[2] / "suite" / "slow_tests.txt"
 # Of a case, while as many workers run as there are in make test. Those below it take three minutes together.
 MAX_SECONDS = 0.4
-MAX_IN_TEST = 0.8  # of a case in make test that shows no statement and was not chosen as an example
+MAX_IN_TEST = 0.8  # of a case in make test that shows no statement alone and was not chosen as an example
 
 _seconds: dict[str, float] = defaultdict(float)  # by case
 
 
-def mark_slow(items: Iterable[pytest.Item], listed: Mapping[str, float]) -> None:
-    """Gives the marker ``slow`` to every case of a listed function, and ``proof`` to those of the slowest."""
+def mark_slow(items: Sequence[pytest.Item], listed: Mapping[str, float]) -> None:
+    """Gives the marker ``slow`` to every case of a listed function, and ``proof`` to those of the slowest.
+
+    Among those that show the same statements, the quickest stays.
+    """
+    shown = {family(item.nodeid): _statements(item) for item in items if not item.get_closest_marker("proof")}
+    times_shown = Counter(statement for statements in shown.values() for statement in statements)
+    chosen = {family(item.nodeid) for item in items if item.get_closest_marker("examples")}
+    longest = {function for function in shown.keys() - chosen if listed.get(function, 0.0) > MAX_IN_TEST}
+    proofs = set[str]()
+    for function in sorted(longest, key=lambda each: (-listed[each], each)):
+        if all(times_shown[each] > 1 for each in shown[function]):
+            proofs.add(function)
+            times_shown.subtract(shown[function])
     for item in items:
-        seconds = listed.get(family(item.nodeid), 0.0)
-        if seconds:
+        if family(item.nodeid) in listed:
             item.add_marker("slow")
-        chosen = item.get_closest_marker("shows") or item.get_closest_marker("examples")
-        if seconds > MAX_IN_TEST and not chosen:
+        if family(item.nodeid) in proofs:
             item.add_marker("proof")
+
+
+def _statements(item: pytest.Item) -> frozenset[str]:
+    """The statements of the interface that a test shows."""
+    return frozenset(anchor for marker in item.iter_markers("shows") for anchor in marker.args)
 
 
 def in_order(items: Iterable[pytest.Item], listed: Mapping[str, float]) -> list[pytest.Item]:
