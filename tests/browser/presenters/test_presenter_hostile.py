@@ -41,7 +41,7 @@ ALONE = (
 PROOFS = (
     "form get to other site", "meta refresh", "data: URL", "blob: URL", "javascript: over the bridge", "base tag and the API",
     "history spam", "operations that there are not", "wrong shapes", "going where the page must not", "false address",
-    "frame goes elsewhere", "history.back",
+    "frame goes elsewhere", "history.back", "javascript: in _top", "form post",
 )  # fmt: skip
 AT_ONCE = 16  # attacks of one presenter, one after the other
 
