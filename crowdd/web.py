@@ -22,8 +22,9 @@ from crowdd.http.api.reference import ApiDocs
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.auth.csrf import Csrf, Refusals
 from crowdd.http.auth.volunteers import VolunteerCookies
+from crowdd.http.edge.bodies import Senders
 from crowdd.http.edge.downloads import Downloads
-from crowdd.http.edge.fair_share import CostlyRequests, FairShare, PageTurns, Senders
+from crowdd.http.edge.fair_share import CostlyRequests, FairShare, PageTurns
 from crowdd.http.edge.gateway import Gateway
 from crowdd.http.edge.rate_limits import Limits, RateLimit, Share, SharedWindow, Window, WindowGroup, flush_every
 from crowdd.http.edge.response_writer import Cors, ResponseWriter

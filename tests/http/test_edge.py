@@ -13,7 +13,7 @@ from support.until import until
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.http.edge import channel, site
-from crowdd.http.edge.fair_share import BodyLimits, imports_into
+from crowdd.http.edge.bodies import BodyLimits, imports_into
 from crowdd.http.edge.headers import Hosts
 from crowdd.kernel.config import Settings
 from crowdd.kernel.config.server import HttpSettings

@@ -15,7 +15,7 @@ from crowdd.features.batches.rows import MediaFile
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.tasks.sample_tasks import SampleTasks
-from crowdd.http.edge.fair_share import MAX_PART
+from crowdd.http.edge.bodies import MAX_PART
 from crowdd.http.html.forms import Form, Forms, WithForm
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, JsonResponse, Message, Page, Redirect, Response

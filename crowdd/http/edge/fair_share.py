@@ -1,7 +1,6 @@
-"""Limits that share one process fairly: connections and pages, size of bodies, expensive requests, and parts of files.
+"""Limits that share one process fairly: connections and pages, expensive requests, and parts of files.
 
-A flood from one network, or of pages, cannot take everything from the others. The size of a body is decided at the end
-of its head, by its address and by who sends it. Expensive requests run one at a time.
+A flood from one network, or of pages, cannot take everything from the others. Expensive requests run one at a time.
 
 Several parts of files at a time would keep both the processors and the disk busy, and others would wait for their
 tasks. So one part is received at a time, in bursts with pauses between them, and after it no part for as long as it
@@ -10,25 +9,18 @@ took. The others stay unread in the buffers of their connections, which slows th
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Coroutine
-from typing import Final, Self
-from urllib.parse import unquote
+from collections.abc import Callable
+from typing import Final
 
-import attrs
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 
-from crowdd.http.edge.addresses import client_address
-from crowdd.http.edge.server_request import Request
-from crowdd.http.interfaces import Identity, Projects
 from crowdd.http.request import Incoming
 from crowdd.kernel.concurrency.cache import Cache
 from crowdd.kernel.concurrency.throttling import Turns
-from crowdd.kernel.config import Settings
-from crowdd.kernel.errors import AnonymousError, TooLargeError, TooManyRequestsError
+from crowdd.kernel.errors import TooManyRequestsError
 
 MAX_WAITING = 256  # requests of one network that wait; connections have the same limit
 MAX_PER_TURN = 32  # requests of one network that begin in one turn of the reactor
@@ -135,95 +127,6 @@ class PageTurns(FairShare):
 
     def _has_room(self, network: str) -> bool:
         return super()._has_room(network) and (not self.volunteers or not self._begun[network])
-
-
-MAX_PART: Final = 8_388_608
-"""Bytes of a part of a file of media."""
-_IMPORT = re.compile(rb"/project/([^/?]+)/tasks/import/?(?:\?.*)?", re.DOTALL)
-_MEDIA = re.compile(rb"/project/([^/?]+)/tasks/media(/[^?]*)?(?:\?.*)?", re.DOTALL)
-_PART = re.compile(rb"/\d+/files(?:/\d+)?/?")
-_HINT = "Sign in or send an API key to send more."
-Limit = Callable[[Request], Coroutine[Deferred[object], object, int]]
-
-
-def imports_into(target: bytes) -> str | None:
-    """The short name of the project that a request brings a file of tasks to; None for every other request."""
-    return _short_name(_IMPORT.fullmatch(target))
-
-
-def media_into(target: bytes) -> str | None:
-    """The short name of the project that a request brings media to, or None."""
-    return _short_name(_MEDIA.fullmatch(target))
-
-
-def is_part(target: bytes) -> bool:
-    """Whether a request brings a part of a file of media."""
-    match = _MEDIA.fullmatch(target)
-    return match is not None and _PART.fullmatch(match[2] or b"") is not None
-
-
-def _short_name(match: re.Match[bytes] | None) -> str | None:
-    return unquote(match[1].decode("ascii", "replace"), errors="replace") if match else None
-
-
-def too_large(limit: int, hint: str = "") -> TooLargeError:
-    """The error for a body beyond the limit."""
-    return TooLargeError(f"The body is larger than {limit:,} bytes.", hint=hint)
-
-
-@attrs.frozen
-class BodyLimits:
-    """Bytes of a body: without an account, with one, of a file of tasks, and of a part of a file of media."""
-
-    anonymous: int
-    known: int
-    imports: int
-    parts: int
-
-    @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Those of the settings; nobody may send less for being known."""
-        http = settings.http
-        anonymous = min(http.max_anonymous_body_bytes, http.max_body_bytes)
-        parts = min(http.max_body_bytes, MAX_PART)
-        return cls(anonymous, http.max_body_bytes, max(http.max_body_bytes, http.max_import_bytes), parts)
-
-    def limit(self, target: bytes, *, known: bool) -> int:
-        """How long a body to this address may be; ``known``: its sender has an account."""
-        if not known:
-            return self.anonymous
-        if is_part(target):
-            return max(self.parts, self.anonymous)
-        return self.known if imports_into(target) is None else self.imports
-
-
-@attrs.frozen
-class Senders:
-    """Looks up who sends a large body before it is read."""
-
-    settings: Settings
-    identity: Identity
-    projects: Projects
-
-    async def limit(self, request: Request) -> int:
-        """How long the body of this request may be; only its head is known.
-
-        Raises TooLargeError without an account, and what the handler would raise for those who may not bring files.
-        """
-        incoming = Incoming(request, client_address(request, self.settings))
-        incoming.who = await self.identity.find(incoming, renew=False)
-        limits = BodyLimits.of(self.settings)
-        short_name = imports_into(request.uri) or media_into(request.uri)
-        if short_name is not None:
-            await self._require_owner(short_name, incoming)
-        elif not incoming.who.signed_in:
-            raise too_large(limits.anonymous, _HINT)
-        return limits.limit(request.uri, known=True)
-
-    async def _require_owner(self, short_name: str, incoming: Incoming) -> None:
-        if not incoming.who.signed_in:
-            raise AnonymousError("Sign in to import tasks.")
-        await self.projects.owned(short_name, incoming.who)
 
 
 LARGE_ANSWER: Final = 1_000_000  # bytes

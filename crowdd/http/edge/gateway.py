@@ -10,7 +10,7 @@ from twisted.web.resource import IResource
 from twisted.web.server import NOT_DONE_YET
 
 from crowdd.http.edge.addresses import client_address
-from crowdd.http.edge.fair_share import Limit
+from crowdd.http.edge.bodies import Limit
 from crowdd.http.edge.headers import matches_etag
 from crowdd.http.edge.memory import trim
 from crowdd.http.edge.server_request import Request

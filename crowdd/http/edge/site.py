@@ -20,8 +20,9 @@ from twisted.web.resource import Resource
 from twisted.web.server import Site as TwistedSite
 
 from crowdd.http.edge.addresses import is_trusted
+from crowdd.http.edge.bodies import BodyLimits, Limit, imports_into, is_part, too_large
 from crowdd.http.edge.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
-from crowdd.http.edge.fair_share import BURST, BodyLimits, Limit, PartTurns, imports_into, is_part, too_large
+from crowdd.http.edge.fair_share import BURST, PartTurns
 from crowdd.http.edge.headers import SECURE_PREFIX, EncodedHeaders, Hosts, encode, set_headers
 from crowdd.http.edge.memory import BodyMemory, Trimmer
 from crowdd.http.edge.server_request import Request

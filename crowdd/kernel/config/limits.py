@@ -1,4 +1,4 @@
-"""What a client or an account may use."""
+"""What a client or an account may use: rates, downloads, quotas, streams. How large a body may be: ``server.HttpSettings``."""
 
 from __future__ import annotations
 
