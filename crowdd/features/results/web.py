@@ -1,4 +1,4 @@
-"""The pages and the API of results."""
+"""The API of results. Their public page is in ``features/presenters/task_pages.py``: a presenter may draw it."""
 
 from __future__ import annotations
 

@@ -1,40 +1,6 @@
 -- Asking for tasks: exact redundancy at a cost that does not grow with tasks, answers, or the answers of the volunteer.
 -- Where a volunteer is in the order of the tasks, and how the next one is found: 32_candidate_scan.sql. What decides on that order:
--- schedulers, a file for each.
-
--- The end of a lease, once it is prolonged: a lease time from now, but no more than six lease times after it was granted. The
--- one place that says so.
-CREATE FUNCTION prolonged(p_granted timestamptz, p_expires timestamptz, p_lease interval, p_now timestamptz) RETURNS timestamptz IMMUTABLE LANGUAGE sql AS $$
-SELECT greatest(p_expires, least(p_now + p_lease, p_granted + 6 * p_lease)) $$;
-
--- Ends a lease that expires by p_before: it becomes the right to answer late, ending at p_ends (null: when it expired), and its
--- place is free. The caller holds the ledger row. False: there is none.
-CREATE FUNCTION end_lease(p_project bigint, p_actor text, p_task bigint, p_before timestamptz, p_ends timestamptz, p_skip boolean, p_now timestamptz)
-RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND expires <= p_before RETURNING *)
-    INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, coalesce(p_ends, expires), p_skip FROM gone;
-    IF NOT FOUND THEN RETURN false; END IF;
-    UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = p_task;
-    PERFORM reconcile_task(p_project, p_task, false, p_now);
-    RETURN true;
-END $$;
-
--- Takes lapsed leases back, at most 20 per request, leaving alone what another request is busy with. Returns the rows locked.
-CREATE FUNCTION expire_leases(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE r record; n int := 0; placeless_ int;
-BEGIN
-    FOR r IN SELECT task_id, actor FROM lease WHERE -project_id = -p_project AND expires <= p_now ORDER BY expires LIMIT 20 LOOP
-        PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE SKIP LOCKED;
-        CONTINUE WHEN NOT FOUND;
-        n := n + 1;
-        PERFORM end_lease(p_project, r.actor, r.task_id, p_now, NULL, false, p_now);        -- unless a neighbour was faster
-    END LOOP;
-    UPDATE expired_lease SET placeless = false WHERE (project_id, actor, task_id) IN (
-        SELECT project_id, actor, task_id FROM expired_lease WHERE project_id = p_project AND placeless AND expires <= p_now LIMIT 20 FOR UPDATE SKIP LOCKED);
-    GET DIAGNOSTICS placeless_ = ROW_COUNT;
-    RETURN n + placeless_;
-END $$;
+-- schedulers, a file for each. What renews and ends a lease: 36_leases.sql.
 
 -- How many leases are firm: others may take over those beyond (34_takeover.sql).
 CREATE FUNCTION firm_of_volunteer() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT 2 $$;
@@ -286,16 +252,4 @@ BEGIN
     INSERT INTO expired_lease (project_id, actor, task_id, granted, expires, skipped) VALUES (p_project, p_actor, p_task, p_now, p_now, false)
         ON CONFLICT (project_id, actor, task_id) DO NOTHING;
     RETURN 'late';
-END $$;
-
--- Gives a lease back, as skipped or because the page closed, also one that they have as another of their actors. False: there was none.
-CREATE FUNCTION release_task(p_project bigint, p_actor text, p_task bigint, p_skip boolean, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE actors text[] := actors_of(p_project, p_actor);
-BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
-    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
-    IF cardinality(actors) > 1 THEN PERFORM adopt_lease(p_project, p_task, actors, p_now); END IF;
-    IF end_lease(p_project, p_actor, p_task, 'infinity', p_now, p_skip, p_now) THEN RETURN true; END IF;
-    UPDATE expired_lease SET placeless = false, skipped = p_skip, expires = p_now WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND placeless;
-    RETURN FOUND;
 END $$;
