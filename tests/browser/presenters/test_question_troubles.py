@@ -158,7 +158,7 @@ def test_what_was_begun_survives_a_reload_and_a_change_of_the_list(desk: Any) ->
     frame.get_by_label("Grey", exact=True).check()
     forward(frame)
     frame.locator("[data-question=name] input").fill("Reynard")
-    desk.page.wait_for_timeout(300)  # the page keeps it a moment later
+    desk.until(lambda: "Reynard" in desk.page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })"))
     desk.page.reload()
     frame = desk.frame()
     frame.wait_for_selector("form.say")
