@@ -117,16 +117,19 @@ class TaskRulesApi:
 
     async def overview(self, incoming: Incoming, object_id: int) -> Response:
         """The rules, their versions, and how many tasks they decided about."""
-        return JsonResponse(await self._rules.overview(incoming.who, checked_id(object_id)))
+        await self._rules.require(incoming.who, checked_id(object_id))
+        return JsonResponse(await self._rules.overview(checked_id(object_id)))
 
     async def save(self, incoming: Incoming, object_id: int, body: TaskRulesBody) -> Response:
         """Saves rules, or only says what they would have done."""
-        replayed = await self._rules.replay(incoming.who, checked_id(object_id), body.rules)
+        await self._rules.require(incoming.who, checked_id(object_id))
+        replayed = await self._rules.replay(checked_id(object_id), body.rules)
         if not is_dry_run(incoming):
             await self._rules.save(incoming.who, checked_id(object_id), body.rules)
         return JsonResponse(replayed)
 
     async def decisions(self, incoming: Incoming, object_id: int) -> Response:
         """What the rules decided, task by task."""
+        await self._rules.require(incoming.who, checked_id(object_id))
         after = queries.parse_number(incoming.query.get("last_id", "") or "0", "last_id", 0)
-        return JsonResponse(await self._rules.decisions(incoming.who, checked_id(object_id), after))
+        return JsonResponse(await self._rules.decisions(checked_id(object_id), after))

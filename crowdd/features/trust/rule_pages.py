@@ -70,7 +70,7 @@ class RulePages:
     async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The rules, and a form for one more; ``edit`` names one that is in it."""
         row = await self._projects.owned(short_name, incoming.who)
-        overview = await self._rules.overview(incoming.who, row["id"])
+        overview = await self._rules.overview(row["id"])
         edited = next((rule for rule in overview["rules"] if rule["name"] == incoming.query.get("edit")), None)
         return await self._page(incoming, row, self._forms.filled(incoming, **_values(edited)))
 
@@ -81,8 +81,8 @@ class RulePages:
         try:
             rule = parse_rule(form)
             if incoming.field("btn") == "Effect":
-                before = (await self._rules.overview(incoming.who, row["id"]))["rules"]
-                replay = await self._rules.replay(incoming.who, row["id"], with_rule(before, rule))
+                before = (await self._rules.overview(row["id"]))["rules"]
+                replay = await self._rules.replay(row["id"], with_rule(before, rule))
                 return await self._page(incoming, row, form, replay=replay)
             await self._rules.put(incoming.who, row["id"], rule)
         except FormError as error:
@@ -110,13 +110,13 @@ class RulePages:
         replay: RuleReplay | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row, _("Rules for tasks"))
-        overview = await self._rules.overview(incoming.who, row["id"])
+        overview = await self._rules.overview(row["id"])
         public = RulesPublic(
             **context.public,
             version=overview["version"],
             rules=overview["rules"],
             decided=overview["decided"],
-            newest=await self._rules.newest(incoming.who, row["id"]),
+            newest=await self._rules.newest(row["id"]),
             choices=overview["choices"],
             replay=replay,
             form=form,

@@ -52,14 +52,20 @@ class RulesOverview(TypedDict):
 
 
 class TaskRules:
-    """For owners: each method raises AnonymousError, ForbiddenError and NotFoundError for others."""
+    """For owners. Changes raise AnonymousError, ForbiddenError and NotFoundError for others.
+
+    Of what only reads, the caller has checked that they own the project (``require``).
+    """
 
     def __init__(self, db: Transactions, changes: Changes, notify: Callable[[int], None]) -> None:
         self._db, self._changes, self._notify = db, changes, notify
 
-    async def overview(self, who: Requester, project_id: int) -> RulesOverview:
-        """The rules, and how many tasks they decided about."""
+    async def require(self, who: Requester, project_id: int) -> None:
+        """Raises AnonymousError, ForbiddenError or NotFoundError for those who do not run the project."""
         await self._changes.require(self._db, who, project_id)
+
+    async def overview(self, project_id: int) -> RulesOverview:
+        """The rules, and how many tasks they decided about."""
         versions = await rule_statements.list_versions(self._db, project_id)
         label = await rule_statements.find_label(self._db, project_id)
         return {
@@ -70,20 +76,17 @@ class TaskRules:
             "choices": None if label is None else label["choices"],
         }
 
-    async def newest(self, who: Requester, project_id: int) -> list[RuleDecision]:
+    async def newest(self, project_id: int) -> list[RuleDecision]:
         """Decisions about the newest tasks."""
-        await self._changes.require(self._db, who, project_id)
         return await rule_statements.list_newest_decisions(self._db, project_id, _NEWEST)
 
-    async def decisions(self, who: Requester, project_id: int, after: int) -> list[RuleDecision]:
+    async def decisions(self, project_id: int, after: int) -> list[RuleDecision]:
         """All decisions about the next MAX_LISTED tasks behind ``after`` that have some."""
-        await self._changes.require(self._db, who, project_id)
         return await rule_statements.list_decisions(self._db, project_id, after, MAX_LISTED)
 
-    async def replay(self, who: Requester, project_id: int, rules: object) -> RuleReplay:
+    async def replay(self, project_id: int, rules: object) -> RuleReplay:
         """What rules would have done. Raises InvalidValueError for wrong ones."""
         checked = check_rules(rules)
-        await self._changes.require(self._db, who, project_id)
         found = await rule_statements.replay(self._db, project_id, checked) if checked else []
         effects: list[RuleEffect] = [
             {"name": str(rule["name"]), "then": str(rule["then"]), "tasks": one["tasks"], "answers": one["answers"]}
