@@ -92,8 +92,10 @@ def _condition_problem(condition: object) -> str | None:
     if problem := _unknown(condition, keys - ({"skill"} if measure == "confidence" else set())):
         return problem
     if not _is_choice(condition.get("choice")):
-        sentence = "`choice` must be a text of at most %(max)s characters, a number, true, false or null."
-        return _(sentence, max=_MAX_CHOICE)
+        return _(
+            "`choice` must be a text of at most %(max)s characters, a number, true, false or null.",
+            max=_MAX_CHOICE,
+        )
     skill = condition.get("skill", MIN_SKILL)
     if not is_number(skill) or not MIN_SKILL <= skill <= MAX_SKILL:
         return _("`skill` must be a number from %(min)s to %(max)s.", min=MIN_SKILL, max=MAX_SKILL)
