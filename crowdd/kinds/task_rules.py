@@ -120,8 +120,8 @@ def _unknown(value: dict[str, object], known: Iterable[str]) -> str | None:
     return None if name is None else _("“%(name)s” is not known here.", name=name[:100])
 
 
-def _is_whole(value: object, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most
+def _is_whole(value: object, minimum: int, maximum: int) -> bool:
+    return type(value) is int and minimum <= value <= maximum
 
 
 def _is_choice(value: object) -> bool:

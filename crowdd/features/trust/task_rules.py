@@ -87,12 +87,12 @@ class TaskRules:
     async def replay(self, project_id: int, rules: object) -> RuleReplay:
         """What rules would have done. Raises InvalidValueError for wrong ones."""
         checked = check_rules(rules)
-        found = await rule_statements.replay(self._db, project_id, checked) if checked else []
+        replayed = await rule_statements.replay(self._db, project_id, checked) if checked else []
         effects: list[RuleEffect] = [
             {"name": str(rule["name"]), "then": str(rule["then"]), "tasks": one["tasks"], "answers": one["answers"]}
-            for rule, one in zip(checked, found, strict=True)
+            for rule, one in zip(checked, replayed, strict=True)
         ]
-        tasks, answers = (found[0]["replayed"], found[0]["counted"]) if found else (0, 0)
+        tasks, answers = (replayed[0]["replayed"], replayed[0]["counted"]) if replayed else (0, 0)
         return {"tasks": tasks, "answers": answers, "rules": effects}
 
     async def save(self, who: Requester, project_id: int, rules: object) -> None:

@@ -256,9 +256,9 @@ def test_a_replay_says_what_rules_would_have_done_and_changes_nothing(ledger, pr
         (task,) = ledger.add(project, [0.0], n=len(word))
         say(ledger, project, task, *((f"u:{n}", kinds[letter]) for n, letter in enumerate(word, 1)))
     rules = [EMPTY, DIFFER, MARKED]
-    found = ledger.rows("SELECT * FROM replay_rules(%(p)s, %(r)s, 100)", p=project, r=json.dumps(rules))
-    assert [(row["tasks"], row["answers"]) for row in found] == [(1, 2), (3, 9), (2, 0)]
-    assert {(row["replayed"], row["counted"]) for row in found} == {(4, 20)}
+    replayed = ledger.rows("SELECT * FROM replay_rules(%(p)s, %(r)s, 100)", p=project, r=json.dumps(rules))
+    assert [(row["tasks"], row["answers"]) for row in replayed] == [(1, 2), (3, 9), (2, 0)]
+    assert {(row["replayed"], row["counted"]) for row in replayed} == {(4, 20)}
     assert ledger.value("SELECT count(*) FROM rule_decision") == 0
     (last,) = ledger.rows("SELECT * FROM replay_rules(%(p)s, %(r)s, 1)", p=project, r=json.dumps([EMPTY]))
     assert (last["tasks"], last["replayed"]) == (0, 1)

@@ -19,8 +19,8 @@ FORM = {"name": "row", "measure_1": "in_a_row", "choice_1": '"owl"', "min_1": "2
 
 async def project(served):
     """Three tasks with three answers each, and one that is open."""
-    said = [["owl", "owl", "fox"], ["fox", "owl", "fox"], ["owl", "owl", "owl"], []]
-    return await Project(served).build(said)
+    answers = [["owl", "owl", "fox"], ["fox", "owl", "fox"], ["owl", "owl", "owl"], []]
+    return await Project(served).build(answers)
 
 
 @shows("page-rules")
