@@ -12,7 +12,7 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.trust.rule_statements import RuleCount, RuleDecision
-from crowdd.features.trust.task_rules import RuleReplay, TaskRules, with_rule
+from crowdd.features.trust.task_rules import RuleReplay, RulesOverview, TaskRules, with_rule
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
@@ -72,7 +72,7 @@ class RulePages:
         row = await self._projects.owned(short_name, incoming.who)
         overview = await self._rules.overview(row["id"])
         edited = next((rule for rule in overview["rules"] if rule["name"] == incoming.query.get("edit")), None)
-        return await self._page(incoming, row, self._forms.filled(incoming, **_values(edited)))
+        return await self._page(incoming, row, self._forms.filled(incoming, **_values(edited)), overview=overview)
 
     async def save(self, incoming: Incoming, short_name: str) -> Response:
         """Saves a rule, in place of the one with its name. ``btn`` = ``Effect`` shows what rules would have done."""
@@ -108,9 +108,10 @@ class RulePages:
         message: Message = NO_MESSAGE,
         *,
         replay: RuleReplay | None = None,
+        overview: RulesOverview | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row, _("Rules for tasks"))
-        overview = await self._rules.overview(row["id"])
+        overview = overview or await self._rules.overview(row["id"])
         public = RulesPublic(
             **context.public,
             version=overview["version"],

@@ -58,8 +58,8 @@ async def test_an_owner_sees_what_a_rule_would_have_done_saves_it_and_reviews_wh
     assert await made.queue(made.owner, "?which=ruled") == [opened]
     assert (await made.decide(made.owner, opened, 2))["state"] == "decided"
     assert await made.queue(made.owner, "?which=ruled") == []
-    assert (await made.owner.send_form(f"{at}/remove", {"name": "look"})).json()["status"] == "success"
-    assert (await made.owner.send_form(f"{at}/remove", {"name": "look"})).status == 404
+    assert (await made.owner.send_form(f"{at}/remove", {"name": "look"}, at)).json()["status"] == "success"
+    assert (await made.owner.send_form(f"{at}/remove", {"name": "look"}, at)).status == 404
     assert [rule["name"] for rule in (await made.owner.page(at)).json()["rules"]] == ["row"]
 
 
