@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 else:
     np = lazy("numpy")
     pd = lazy("pandas")
-    glad, kos, m_msr, mace, wawa, zero_based_skill = (
-        lazy(f"crowdkit.aggregation.classification.{name}")
-        for name in ("glad", "kos", "m_msr", "mace", "wawa", "zero_based_skill")
-    )
+    glad = lazy("crowdkit.aggregation.classification.glad")
+    kos = lazy("crowdkit.aggregation.classification.kos")
+    m_msr = lazy("crowdkit.aggregation.classification.m_msr")
+    mace = lazy("crowdkit.aggregation.classification.mace")
+    wawa = lazy("crowdkit.aggregation.classification.wawa")
+    zero_based_skill = lazy("crowdkit.aggregation.classification.zero_based_skill")
 
 
 def frame(answers: Answers) -> Any:

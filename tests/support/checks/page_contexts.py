@@ -1325,7 +1325,7 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
             "installed": installed,
             "max_answers": method.max_answers,
         }
-        for method, installed in zip(METHODS.values(), (True, True, True, True, False, False), strict=True)
+        for method, installed in zip(METHODS.values(), [True] * 4 + [False] * 6, strict=True)
     ]
     keys: Context = {
         "methods": methods,
