@@ -121,9 +121,9 @@ class TaskRules:
             before = check_rules(await rule_statements.lock_rules(tx, project_id))
             after = check_rules(change(before))
             await project_statements.write_info_keys(tx, project_id, {TASK_RULES: after or None})
-            values = {"before": {TASK_RULES: before}, "after": {TASK_RULES: after}}
+            old, new = {TASK_RULES: before}, {TASK_RULES: after}
             await log_statements.write_act(
-                tx, who, "task_rules", "project", project_id, project_id=project_id, **values
+                tx, who, "task_rules", "project", project_id, project_id=project_id, before=old, after=new
             )
 
         await self._db.transaction(work)
