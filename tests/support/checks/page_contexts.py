@@ -2131,19 +2131,19 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
 
 def _rules_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/rules.html", frame(ILSE, f"{at}rules") | owner | {"title": "Rules for tasks"}
-    row = {"measure": "in_a_row", "choice": "nothing here", "min": 5}
+    row = {"measure": Word("in_a_row"), "choice": "nothing here", "min": 5}
     rules = [
-        {"name": "Nothing here", "when": [row], "then": "complete"},
+        {"name": "Nothing here", "when": [row], "then": Word("complete")},
         {
             "name": "Experts differ",
-            "when": [{"measure": "choices", "skill": 0.85, "min": 2}, {"measure": "agreement", "max": 0.6}],
-            "then": "more_answers",
+            "when": [{"measure": Word("choices"), "skill": 0.85, "min": 2}, {"measure": Word("agreement"), "max": 0.6}],
+            "then": Word("more_answers"),
             "answers": 3,
         },
-        {"name": "Unsure", "when": [{"measure": "votes", "choice": None, "min": 1}] * 4, "then": "review"},
+        {"name": "Unsure", "when": [{"measure": Word("votes"), "choice": None, "min": 1}] * 4, "then": Word("review")},
     ]
     parts = {f"{part}_{nth}": "" for nth in range(1, ROWS + 1) for part in ("measure", "choice", "skill", "min", "max")}
-    form = FORM | parts | {"name": "", "then": "complete", "answers": "", "measure_1": "in_a_row"}
+    form = FORM | parts | {"name": "", "then": Word("complete"), "answers": "", "measure_1": Word("in_a_row")}
     keys |= {
         "version": 4,
         "rules": rules,
@@ -2158,18 +2158,18 @@ def _rules_cases(at: str, owner: Context) -> Iterator[Case]:
             for rule in rules
         ],
         "newest": [
-            {"task_id": 28114, "rule": "Nothing here", "version": 3, "kind": "complete", "answers": 5}
+            {"task_id": 28114, "rule": "Nothing here", "version": 3, "kind": Word("complete"), "answers": 5}
             | {"at": "2025-11-27T21:44:00.000000"}
         ],
         "choices": ["fox", "nothing here", None],
         "replay": None,
         "form": form,
         "rows": [*range(1, ROWS + 1)],
-        "measures": MEASURES,
-        "of_a_choice": OF_A_CHOICE,
-        "shares": SHARES,
-        "actions": ACTIONS,
-        "shown": [('"fox"', "fox"), ('"nothing here"', "nothing here"), ("null", "null")],
+        "measures": [*map(Word, MEASURES)],
+        "of_a_choice": [*map(Word, OF_A_CHOICE)],
+        "shares": [*map(Word, SHARES)],
+        "actions": [*map(Word, ACTIONS)],
+        "shown": [(Word('"fox"'), "fox"), (Word('"nothing here"'), "nothing here"), (Word("null"), "null")],
         "max_answers": 50,
     }
     yield Case(page, "some", keys)
@@ -2178,7 +2178,7 @@ def _rules_cases(at: str, owner: Context) -> Iterator[Case]:
         {"name": rule["name"], "then": rule["then"], "tasks": nth, "answers": 40} for nth, rule in enumerate(rules, 1)
     ]
     replay = {"tasks": 1000, "answers": 6200, "rules": effects}
-    filled = {"name": "Foxes", "choice_1": '"fox"', "min_1": "3", "max_1": "8", "skill_1": "85"}
+    filled = {"name": "Foxes", "choice_1": Word('"fox"'), "min_1": "3", "max_1": "8", "skill_1": "85"}
     yield Case(page, "replayed", keys | {"replay": replay, "form": form | filled})
     wrong = {"name": ["Enter a name."], "min_1": ["Enter a number."], "answers": ["Enter a number."]}
     yield Case(page, "wrong", keys | {"form": form | {"errors": wrong}})
