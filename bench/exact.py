@@ -2,8 +2,8 @@
 
 python -m bench.exact [--clients 200 --tasks 10000 --kills 20] [--scheduler random] [--adaptive]
 
-With ``--adaptive`` tasks stop early where volunteers agree, some tasks are gold tasks, and the owner changes both rules
-meanwhile.
+With ``--adaptive`` tasks stop early where volunteers agree or rules of the owner say so, some tasks are gold tasks, and
+the owner changes all three meanwhile.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ CHOICES = ("fox", "owl", "cat")
 RIGHT = 0.8  # share of the answers that are
 MAX_GOLD = 40
 _ANSWERS = [{"name": "animal", "at": "/answer", "type": "label", "choices": list(CHOICES)}]
+_RULES = [
+    {"name": "row", "when": [{"measure": "in_a_row", "choice": "fox", "min": 2}], "then": "complete"},
+    {"name": "more", "when": [{"measure": "agreement", "max": 0.5}], "then": "more_answers", "answers": 2},
+    {"name": "look", "when": [{"measure": "votes", "choice": "owl", "min": 1}], "then": "review"},
+]
 # Open tasks with who holds them and who has answered them.
 STUCK = """
 SELECT to_jsonb(l) || jsonb_build_object(
@@ -98,7 +103,7 @@ class Run:
     def _choose(self) -> None:
         info = {"sched": self.sched, "task_presenter": "<p>?</p>"}
         if self.plan.adaptive:
-            info |= {"answers": _ANSWERS, "trust": {"min_answers": 2, "confidence": 0.95}}
+            info |= {"answers": _ANSWERS, "trust": {"min_answers": 2, "confidence": 0.95}, "task_rules": _RULES}
         self.project.owner.api("PUT", f"project/{self.project.id}", {"info": info})
         if self.plan.adaptive:
             ids = self._task_ids()
@@ -226,7 +231,7 @@ class Run:
         some = random.sample(ids, min(5, len(ids)))
         project, task = f"project/{self.project.id}", f"task/{some[0]}"
         edits = ["raise", "lower", "priority", "import", "delete", "retire", "reopen", "withdraw", "pause"]
-        match random.choice(edits + ["stopping", "gold", "end gold"] * self.plan.adaptive):
+        match random.choice(edits + ["stopping", "rules", "gold", "end gold"] * self.plan.adaptive):
             case "raise":
                 self._say(
                     "POST",
@@ -260,6 +265,9 @@ class Run:
                 minimum = None if confidence is None else random.randint(1, 3)
                 body = {"min_answers": minimum, "confidence": confidence, "completed": random.random() < 0.3}
                 self._say("POST", f"{project}/stopping", body)
+            case "rules":
+                rules = random.sample(_RULES, random.randint(0, len(_RULES)))
+                self._say("POST", f"{project}/rules", {"rules": rules})
             case "gold":
                 if not self.sql.rows(
                     "SELECT FROM gold_task WHERE (project_id, task_id) = (%s, %s)", [self.project.id, some[0]]

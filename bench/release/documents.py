@@ -24,6 +24,7 @@ from crowdd.http.errors import CODES
 from crowdd.kernel import config
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.questions import document_schema
+from crowdd.kinds.task_rules import rules_schema
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "docs" / "projects" / "questions.schema.json"
@@ -64,6 +65,7 @@ def documents() -> dict[Path, str]:
         EXAMPLE: example(),
         QUESTIONS: schema(document_schema()),
         **{QUESTIONS.with_name(f"{guide.name}.schema.json"): schema(guide.schema()) for guide in GUIDES},
+        QUESTIONS.with_name("task_rules.schema.json"): schema(rules_schema()),
         SETTINGS: _with_settings(SETTINGS.read_text("utf-8")),
         ERRORS: with_table(ERRORS.read_text("utf-8"), ("Code", "Status", "`exception_cls`", "Meaning"), _errors()),
         METRICS: with_table(METRICS.read_text("utf-8"), ("Metric", "Labels", "Meaning"), _metrics()),

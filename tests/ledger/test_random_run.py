@@ -15,6 +15,11 @@ SEED = 20
 VOLUNTEERS = [*(f"u:{n}" for n in range(1, 7)), *(f"c:{n}" for n in range(4)), "i:10.0.0.1", "x:pupil"]
 CHOICES = ["fox", "owl", None]
 ANSWERS = [*CHOICES, "fox", "fox", ["no", "class"]]
+RULES = [
+    {"name": "row", "when": [{"measure": "in_a_row", "choice": "fox", "min": 2}], "then": "complete"},
+    {"name": "more", "when": [{"measure": "agreement", "max": 0.5}], "then": "more_answers", "answers": 2},
+    {"name": "look", "when": [{"measure": "votes", "choice": "owl", "min": 1}], "then": "review"},
+]
 SCHEDULERS = ["default", "breadth_first", "depth_first_all", "random", "incremental"]
 ALSO = {"u:1": "c:0", "u:2": "c:1", "u:3": "c:1", "x:pupil": "c:2"}  # whom a browser proves, too, at times
 NETWORKS = {"c:0": "10.0.0.1", "c:1": "10.0.0.1", "c:2": "10.0.0.2", "i:10.0.0.1": "10.0.0.1"}  # others are alone
@@ -148,6 +153,12 @@ class Run:
                     session.stopping(project, *chance.choice([(2, 0.9), (2, 0.6), (1, 0.8), (None, None)]))
                     session.commit()
                     session.connection.autocommit = True
+            case "rule":
+                session.run(
+                    "UPDATE project SET info = info || jsonb_build_object('task_rules', %(r)s::jsonb) WHERE id = %(p)s",
+                    p=project,
+                    r=json.dumps(chance.sample(RULES, chance.randint(0, len(RULES)))),
+                )
 
     def _claim(self, session, chance, project, tasks):
         """An account takes over what an anonymous volunteer has answered."""
@@ -185,7 +196,7 @@ def drain(ledger, project):
 
 STEADY = ["add", "raise", "priority", "delete", "delete_run", "pause", "clock", "clock", "fold", "settle"]
 EVERYTHING = [*STEADY, "set", "schedule"]
-ADAPTIVE = [*EVERYTHING, "withdraw", "retire", "claim", "stop", "fold", "correct", "unlink"]
+ADAPTIVE = [*EVERYTHING, "withdraw", "retire", "claim", "stop", "rule", "fold", "correct", "unlink"]
 
 
 # The last has all that the second has, the first the strictest bounds.

@@ -102,6 +102,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/review": (None, 6, 6),
     "/project/<short_name>/review/<int:task_id>": (None, None, None),
     "/project/<short_name>/reviewers": (None, 5, 5),
+    "/project/<short_name>/rules": (None, 7, 7),
     "/project/<short_name>/settings": (None, 6, 6),
     "/project/<short_name>/volunteers": (None, 10, 10),
     "/project/<short_name>/share": (None, 3, 3),

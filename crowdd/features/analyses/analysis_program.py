@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from crowdd.features.analyses import agreement, methods
+from crowdd.features.analyses import agreement, crowd_kit, methods
 from crowdd.features.analyses.agreement import Scale
 from crowdd.features.analyses.methods import METHODS, Answers, Estimate, Method, accuracies, winners
 from crowdd.features.analyses.numbering import Numbered, number
@@ -35,10 +35,14 @@ _DIGITS: Final = 6
 _METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]] = {
     "agreement": methods.estimate_majority,
     "dawid_skene": methods.estimate_dawid_skene,
-    "glad": methods.estimate_glad,
-    "mace": methods.estimate_mace,
+    "glad": crowd_kit.estimate_glad,
+    "kos": crowd_kit.estimate_kos,
+    "m_msr": crowd_kit.estimate_m_msr,
+    "mace": crowd_kit.estimate_mace,
     "majority": methods.estimate_majority,
     "one_coin": methods.estimate_one_coin,
+    "wawa": crowd_kit.estimate_wawa,
+    "zero_based_skill": crowd_kit.estimate_zero_based_skill,
 }
 
 

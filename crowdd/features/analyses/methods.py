@@ -1,4 +1,4 @@
-"""The methods of analysis (majority, one coin, Dawid-Skene, GLAD, MACE): what each needs, and which suits a project.
+"""The methods of analysis: what each needs, and which suits a project. Those by crowd-kit are in ``crowd_kit``.
 
 * Agreement: as majority, with how far volunteers agree (``agreement``).
 * Majority: every answer has the same weight. The probability of a class is its share of the answers.
@@ -7,8 +7,6 @@
 * Dawid-Skene (1979): each volunteer has a table of how often they give which answer to tasks of which class. Start,
   least probability and stopping rule are those of crowd-kit 1.4.2, so that both give the same numbers. Products of a
   sparse table of the answers make it fast.
-* GLAD (Whitehill et al. 2009), by crowd-kit: volunteers have an ability, tasks a difficulty.
-* MACE (Hovy et al. 2013), by crowd-kit: a volunteer knows the class, or answers by a habit of their own.
 """
 
 from __future__ import annotations
@@ -74,13 +72,13 @@ class Estimate:
     """What a method found: probabilities of the classes (tasks x classes), and a figure for each volunteer.
 
     ``skill`` is what the method itself says of a volunteer, see its docstring. ``rounds``: how often it went through
-    all answers; ``converged``: it stopped because little changed.
+    all answers; ``converged``: it stopped because little changed. None: the method does not say.
     """
 
     posterior: Reals
     skill: Reals | None = None
     rounds: int = 1
-    converged: bool = True
+    converged: bool | None = True
 
 
 def normalized(log_likelihoods: Reals) -> Reals:
@@ -190,39 +188,11 @@ class _Given:
         return float((expected.sum() - (np.log(clipped) * clipped).sum()) / self.per_task.sum())
 
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-else:
-    np = lazy("numpy")
-    pd = lazy("pandas")
-
-
-def frame(answers: Answers) -> Any:
-    """The answers with the columns task, worker and label. Classes are numbered as they first appear.
-
-    crowd-kit's MACE orders classes sometimes as they appear and sometimes by their values: so both are the same. Tasks
-    and volunteers are numbered as they appear already.
-    """
-    labels, _order = pd.factorize(answers.label)
-    return pd.DataFrame({"task": answers.task, "worker": answers.volunteer, "label": labels})
-
-
-def probabilities(estimated: Any, answers: Answers) -> Reals:
-    """The probabilities that crowd-kit found for such a frame, as tasks x classes."""
-    _labels, order = pd.factorize(answers.label)
-    table = estimated.reindex(index=range(answers.n_tasks), columns=range(len(order))).to_numpy(dtype=np.float64)
-    if not np.isfinite(table).all():
-        raise InvalidValueError(_("The method has no result for these answers. Choose another one."))
-    posterior = np.empty_like(table)
-    posterior[:, order] = table
-    return posterior
-
-
 EXTRA: Final = "crowdd[trust]"
 _NUMBERS: Final = ("numpy", "scipy")
 _MAX_ANSWERS: Final = 5_000_000
 _MAX_OF_CROWD_KIT: Final = 200_000
+_MAX_OF_M_MSR: Final = 20_000  # it compares all volunteers with all others
 
 
 @attrs.frozen
@@ -287,6 +257,34 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
             (*_NUMBERS, "crowdkit"),
             _MAX_OF_CROWD_KIT,
         ),
+        Method(
+            "wawa",
+            _("Wawa"),
+            {},
+            (*_NUMBERS, "crowdkit"),
+            _MAX_OF_CROWD_KIT,
+        ),
+        Method(
+            "zero_based_skill",
+            _("Zero-based skill"),
+            {"rounds": 100},
+            (*_NUMBERS, "crowdkit"),
+            _MAX_OF_CROWD_KIT,
+        ),
+        Method(
+            "kos",
+            _("KOS"),
+            {"rounds": 100},
+            (*_NUMBERS, "crowdkit"),
+            _MAX_OF_CROWD_KIT,
+        ),
+        Method(
+            "m_msr",
+            _("M-MSR"),
+            {"rounds": 1000, "tolerance": 1e-10},
+            (*_NUMBERS, "crowdkit"),
+            _MAX_OF_M_MSR,
+        ),
     )
 })  # fmt: skip
 """In the order in which they are offered."""
@@ -295,35 +293,6 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
 def suggested(median_answers: int, n_choices: int) -> str:
     """The method that is offered first: one coin, or Dawid-Skene from a median of n_choices² answers per volunteer."""
     return "dawid_skene" if n_choices > 1 and median_answers >= n_choices**2 else "one_coin"
-
-
-if TYPE_CHECKING:
-    from crowdkit.aggregation.classification import glad
-else:
-    glad = lazy("crowdkit.aggregation.classification.glad")
-
-
-def estimate_glad(answers: Answers, parameters: Mapping[str, float]) -> Estimate:
-    """The skill of a volunteer is their ability: 0 is guessing, below 0 is mostly wrong, without an upper bound."""
-    rounds = int(parameters["rounds"])
-    model = glad.GLAD(n_iter=rounds, tol=parameters["tolerance"]).fit(frame(answers))
-    ability = model.alphas_.reindex(range(answers.n_volunteers)).to_numpy()
-    done = len(model.loss_history_)
-    return Estimate(probabilities(model.probas_, answers), ability, done, done < rounds)
-
-
-if TYPE_CHECKING:
-    from crowdkit.aggregation.classification import mace
-else:
-    mace = lazy("crowdkit.aggregation.classification.mace")
-
-
-def estimate_mace(answers: Answers, parameters: Mapping[str, float]) -> Estimate:
-    """The skill of a volunteer is how often they know. A single start: further ones begin from the same numbers."""
-    rounds = int(parameters["rounds"])
-    model = mace.MACE(n_restarts=1, n_iter=rounds, random_state=0).fit(frame(answers))
-    knowing = model.spamming_[:, 1] / model.spamming_.sum(axis=1)
-    return Estimate(probabilities(model.probas_, answers), knowing, rounds)
 
 
 def estimate_majority(answers: Answers, parameters: Mapping[str, float]) -> Estimate:

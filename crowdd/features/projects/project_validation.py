@@ -21,6 +21,7 @@ from crowdd.kinds.names import RESERVED_SHORT_NAMES
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.questions.mark_types import MAX_MARKS, MAX_RAISED_MARKS
 from crowdd.kinds.stopping import STOPPING, check_stopping
+from crowdd.kinds.task_rules import TASK_RULES, check_rules
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 
 MAXIMUM: Final = 255
@@ -124,6 +125,7 @@ def check_info(info: Values) -> None:
     if info.get(COLUMN_ROLES) is not None:
         column_roles.check(info[COLUMN_ROLES])
     check_stopping(info.get(STOPPING))
+    check_rules(info.get(TASK_RULES))
     dataset.read(info)
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):

@@ -14,6 +14,7 @@ from crowdd.kernel.values import Values
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.stopping import STOPPING
+from crowdd.kinds.task_rules import TASK_RULES
 
 
 class SnapshotView(TypedDict):
@@ -94,7 +95,7 @@ VERSIONED: Final = {QUESTIONS: "questions_version", **{guide.name: guide.version
 """Keys of ``info`` with a document that has versions, and where its number is."""
 _SETTINGS: Final = (
     "sched", "lease_seconds", "counted_per_network", "max_answer_bytes", "max_marks", "answer_key",
-    "answers_when_complete", STOPPING,
+    "answers_when_complete", STOPPING, TASK_RULES,
 )  # fmt: skip
 
 

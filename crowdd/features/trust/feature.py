@@ -16,6 +16,7 @@ from crowdd.features.trust.adaptive import AdaptiveRedundancy, TrustOverview
 from crowdd.features.trust.gold import Gold
 from crowdd.features.trust.review import Reviewers, ReviewQueue
 from crowdd.features.trust.sampling import Sampling
+from crowdd.features.trust.task_rules import TaskRules
 from crowdd.sched.job import MINUTE, Job
 
 
@@ -29,6 +30,7 @@ class TrustFeature(Feature):
     trust_overview: TrustOverview
     adaptive: AdaptiveRedundancy
     sampling: Sampling
+    task_rules: TaskRules
 
     @classmethod
     def build(
@@ -48,6 +50,7 @@ class TrustFeature(Feature):
             trust_overview=overview,
             adaptive=AdaptiveRedundancy(tasks.changes, overview),
             sampling=Sampling(base.db, base.records, base.notify, base.worker_thread.another()),
+            task_rules=TaskRules(base.db, tasks.changes, base.notify),
         )
 
 

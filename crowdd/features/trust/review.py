@@ -40,9 +40,9 @@ from crowdd.kinds.roles import OWNERS, REVIEWERS
 from crowdd.kinds.task import TASK
 
 PER_PAGE: Final = 25
-SPECIAL: Final = ("opinions", "commented", "doubted", "disputed")
+SPECIAL: Final = ("opinions", "commented", "doubted", "disputed", "ruled")
 """Filters beside reasons: a second opinion is wanted, volunteers have commented, tasks are no longer sure, the
-last analyses by both offered methods say something else."""
+last analyses by both offered methods say something else, rules of the owner chose them."""
 FILTERS: Final = (*QUEUE, *DECIDED, *SPECIAL)
 _MAX_ID: Final = 2**63 - 1
 

@@ -58,6 +58,7 @@ _DISPUTED = (
     " JOIN result r ON r.project_id = %(project)s AND r.task_id = a.task_id AND r.last_version AND r.reason <> 'expert'"
     f" WHERE {_OTHER}"
 )
+_UNDECIDED = " AND r.reason IS DISTINCT FROM 'expert'"
 _BEHIND = "(coalesce(r.confidence, 0), r.task_id) > (b.confidence, b.task_id)"
 _FIRST = "ORDER BY coalesce(r.confidence, 0), r.task_id LIMIT %(maximum)s"
 _OF_REASON = "r.project_id = %(project)s AND r.last_version AND r.reason = w.reason"
@@ -65,7 +66,7 @@ _OF_REASON = "r.project_id = %(project)s AND r.last_version AND r.reason = w.rea
 
 @attrs.frozen
 class Wanted:
-    """Which tasks: those with these ``reasons``, in this order, or ``special`` ones: opinions, commented, doubted or disputed.
+    """Which tasks: those with these ``reasons``, in this order, or ``special`` ones: opinions, commented, doubted, disputed or ruled.
 
     ``class_``: only results of this class, 0 for those without one, None for all. ``after``: behind the result with
     this id. ``me``: tasks of which this account has said what it thinks are left out of the queue.
@@ -127,7 +128,7 @@ def _queue(class_: int | None) -> str:
 
 
 def _special(which: str) -> str:
-    """Tasks for which a second opinion is wanted, with open comments, doubted or disputed ones, in the order of their ids."""
+    """Tasks for which a second opinion is wanted, with open comments, doubted, disputed or ruled ones, in the order of their ids."""
     if which == "disputed":
         return (
             "SELECT 1 AS rank, r.id, 0::real AS confidence, r.task_id FROM ("
@@ -146,13 +147,14 @@ def _special(which: str) -> str:
     table, still = {
         "opinions": ("review_opinion", "o.result_id IS NULL"),
         "commented": ("task_comment", "NOT o.settled"),
+        "ruled": ("rule_decision", "o.kind = 'review'"),
     }[which]
     return (
         "SELECT 1 AS rank, r.id, 0::real AS confidence, r.task_id FROM ("
         f"SELECT DISTINCT o.task_id FROM {table} o WHERE o.project_id = %(project)s AND {still}"
         " AND o.task_id > coalesce((SELECT task_id FROM here), 0)) o"
         " JOIN result r ON r.project_id = %(project)s AND r.task_id = o.task_id AND r.last_version"
-        f" WHERE {_COMPLETE}"
+        f" WHERE {_COMPLETE}{_UNDECIDED if which == 'ruled' else ''}"
         " ORDER BY r.task_id LIMIT %(maximum)s"
     )
 

@@ -16,6 +16,8 @@ from crowdd.features.trust.api import DecisionsApi, GoldApi
 from crowdd.features.trust.feature import TrustFeature
 from crowdd.features.trust.gold_pages import GoldPages
 from crowdd.features.trust.review_pages import InvitationPages, ReviewerPages, ReviewPages
+from crowdd.features.trust.rule_api import TaskRulesApi
+from crowdd.features.trust.rule_pages import RulePages
 from crowdd.features.trust.sample_pages import SamplePages
 from crowdd.http.routing import View
 from crowdd.http.web import FeatureWeb, Web
@@ -39,6 +41,8 @@ class TrustWeb(FeatureWeb):
         previews, frames = self.question_pages.previews, self.presenter_pages.frames
         yield DecisionsApi(self.trust.reviews)
         yield GoldApi(self.trust.gold)
+        yield TaskRulesApi(self.trust.task_rules)
+        yield RulePages(projects, self.trust.task_rules, forms, views)
         yield GoldPages(projects, self.trust.gold, forms, views)
         yield ReviewPages(projects, self.trust.reviews, previews, frames, forms.csrf, views)
         yield SamplePages(projects, self.trust.sampling, previews, frames, forms.csrf, views)

@@ -12,8 +12,9 @@ import pytest
 
 from bench.support.crowd_kit import anaesthesia
 from bench.support.labelled_crowds import ROUNDS, SHAPES, by_crowd_kit, labelled
-from crowdd.features.analyses import methods
+from crowdd.features.analyses import crowd_kit, methods
 from crowdd.features.analyses.methods import METHODS, Answers, accuracies, suggested, winners
+from crowdd.kernel.errors import InvalidValueError
 
 SETS = {"anaesthesia": anaesthesia(), **{name: labelled(shape) for name, shape in SHAPES.items()}}
 REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text())["sets"]
@@ -58,11 +59,29 @@ def test_mace_and_glad_are_those_of_crowd_kit():
     name = "four classes"  # of whom the first to appear is not the first by number
     answer_set, reference = answers(SETS[name]), REFERENCES[name]
     assert answer_set.label[0] != 0
-    knows = methods.estimate_mace(answer_set, PARAMETERS["mace"])
-    able = methods.estimate_glad(answer_set, PARAMETERS["glad"])
+    knows = crowd_kit.estimate_mace(answer_set, PARAMETERS["mace"])
+    able = crowd_kit.estimate_glad(answer_set, PARAMETERS["glad"])
     assert agrees(knows.posterior, reference["mace"], 1e-6) and agrees(able.posterior, reference["glad"], 1e-6)
+    assert knows.converged is None
     assert knows.skill.shape == able.skill.shape == (answer_set.n_volunteers,)
     assert all(agrees(posterior, reference[method]) for method, posterior in by_crowd_kit(SETS[name]).items())
+
+
+@pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+def test_further_methods_of_crowd_kit_find_what_is_right():
+    """Of three who know and two who say the same wrong thing, in two classes and in three."""
+    for k in (2, 3):
+        truth = [nth % k for nth in range(30)]
+        rows = [(nth, who, t if who < 3 else (t + 1 + nth % 2) % k) for nth, t in enumerate(truth) for who in range(5)]
+        rows += [(nth, 5, truth[nth]) for nth in range(15)]
+        for name in ("wawa", "zero_based_skill", "m_msr", *(["kos"] if k == 2 else [])):
+            one = getattr(crowd_kit, f"estimate_{name}")(answers(rows), {**PARAMETERS[name], "rounds": 50})
+            assert winners(one.posterior).tolist() == truth, name
+            assert np.allclose(one.posterior.sum(axis=1), 1)
+            assert one.skill is None or one.skill[0] > one.skill[4], name
+            assert (one.converged is None) == (name in ("zero_based_skill", "kos")), name
+    with pytest.raises(InvalidValueError):
+        crowd_kit.estimate_kos(answers(rows), PARAMETERS["kos"])
 
 
 def test_dawid_and_skene_published_these_estimates():

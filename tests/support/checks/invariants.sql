@@ -124,7 +124,7 @@ SELECT r.id FROM task_run r FULL JOIN aside_answer a ON (a.project_id, a.run) = 
 --- I9 with adaptive redundancy an open task wants its first answers and then one at a time, a done one what it has
 SELECT l.task_id, l.done, l.answers, l.leases, l.n_answers, l.max_answers, m.min_answers FROM task_ledger l LEFT JOIN trust_model m USING (project_id)
  WHERE max_answers IS NOT NULL AND NOT retired AND n_answers <> CASE WHEN done THEN answers WHEN m.confidence IS NULL THEN max_answers
-       ELSE least(max_answers, greatest(m.min_answers, answers + CASE mode WHEN 'unlimited' THEN 1 ELSE greatest(leases, 1) END)) END
+       ELSE least(max_answers, greatest(m.min_answers, least_answers, answers + CASE mode WHEN 'unlimited' THEN 1 ELSE greatest(leases, 1) END)) END
 
 --- answers have the class of their value
 SELECT r.id, r.class, r.info FROM task_run r JOIN trust_model m USING (project_id)

@@ -30,6 +30,7 @@ from crowdd.features.results.rows import AgreementFigures, AnswerSample, Checked
 from crowdd.features.site.admin_pages import DETAILS, WORDS
 from crowdd.features.tasks.marked_media import marked_media
 from crowdd.features.trust.adaptive_pages import chart
+from crowdd.features.trust.rule_pages import ROWS
 from crowdd.features.trust.weighing import calibration
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
@@ -42,6 +43,7 @@ from crowdd.kinds.answers.reading import value_at
 from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.questions.declarations import declarations
 from crowdd.kinds.task import TASK
+from crowdd.kinds.task_rules import ACTIONS, MEASURES, OF_A_CHOICE, SHARES
 
 Context = dict[str, Any]
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ${7*7}{{7*7}}"
@@ -1323,7 +1325,7 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
             "installed": installed,
             "max_answers": method.max_answers,
         }
-        for method, installed in zip(METHODS.values(), (True, True, True, True, False, False), strict=True)
+        for method, installed in zip(METHODS.values(), [True] * 4 + [False] * 6, strict=True)
     ]
     keys: Context = {
         "methods": methods,
@@ -2124,6 +2126,63 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     missing = FORM | {"user": "noor", "errors": {"user": ["No account has this user name."]}}
     yield Case(page, "none", keys | {"reviewers": [], "form": missing})
     yield from _adaptive_cases(at, owner)
+    yield from _rules_cases(at, owner)
+
+
+def _rules_cases(at: str, owner: Context) -> Iterator[Case]:
+    page, keys = "project/rules.html", frame(ILSE, f"{at}rules") | owner | {"title": "Rules for tasks"}
+    row = {"measure": Word("in_a_row"), "choice": "nothing here", "min": 5}
+    rules = [
+        {"name": "Nothing here", "when": [row], "then": Word("complete")},
+        {
+            "name": "Experts differ",
+            "when": [{"measure": Word("choices"), "skill": 0.85, "min": 2}, {"measure": Word("agreement"), "max": 0.6}],
+            "then": Word("more_answers"),
+            "answers": 3,
+        },
+        {"name": "Unsure", "when": [{"measure": Word("votes"), "choice": None, "min": 1}] * 4, "then": Word("review")},
+    ]
+    parts = {f"{part}_{nth}": "" for nth in range(1, ROWS + 1) for part in ("measure", "choice", "skill", "min", "max")}
+    form = FORM | parts | {"name": "", "then": Word("complete"), "answers": "", "measure_1": Word("in_a_row")}
+    keys |= {
+        "version": 4,
+        "rules": rules,
+        "decided": [
+            {
+                "rule": rule["name"],
+                "kind": rule["then"],
+                "version": 4,
+                "tasks": 1234,
+                "last": "2025-11-27T21:44:00.000000",
+            }
+            for rule in rules
+        ],
+        "newest": [
+            {"task_id": 28114, "rule": "Nothing here", "version": 3, "kind": Word("complete"), "answers": 5}
+            | {"at": "2025-11-27T21:44:00.000000"}
+        ],
+        "choices": ["fox", "nothing here", None],
+        "replay": None,
+        "form": form,
+        "rows": [*range(1, ROWS + 1)],
+        "measures": [*map(Word, MEASURES)],
+        "of_a_choice": [*map(Word, OF_A_CHOICE)],
+        "shares": [*map(Word, SHARES)],
+        "actions": [*map(Word, ACTIONS)],
+        "shown": [(Word('"fox"'), "fox"), (Word('"nothing here"'), "nothing here"), (Word("null"), "null")],
+        "max_answers": 50,
+    }
+    yield Case(page, "some", keys)
+    yield Case(page, "none", keys | {"rules": [], "decided": [], "newest": [], "version": 0})
+    effects = [
+        {"name": rule["name"], "then": rule["then"], "tasks": nth, "answers": 40} for nth, rule in enumerate(rules, 1)
+    ]
+    replay = {"tasks": 1000, "answers": 6200, "rules": effects}
+    filled = {"name": "Foxes", "choice_1": Word('"fox"'), "min_1": "3", "max_1": "8", "skill_1": "85"}
+    yield Case(page, "replayed", keys | {"replay": replay, "form": form | filled})
+    wrong = {"name": ["Enter a name."], "min_1": ["Enter a number."], "answers": ["Enter a number."]}
+    yield Case(page, "wrong", keys | {"form": form | {"errors": wrong}})
+    yield Case(page, "no label", keys | {"choices": None, "shown": []})
 
 
 def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:

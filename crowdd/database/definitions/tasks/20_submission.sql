@@ -41,20 +41,20 @@ CREATE TYPE said AS (consensus jsonb, consensus_hash bigint, n_compared int, agr
 
 -- What the counted answers of a task amount to where they have classes (53_posterior.sql). teaches: the project is published. users and
 -- runs are of all counted answers, actors and classes of those with a class; so are said (null: it has no class), accuracies and shares of a vote, in
--- the order of runs. wanted: the confidence at which tasks stop. measured: the confidence by what was measured; null: nothing was. enough: adaptive redundancy ends here, unless answers are to come. Without a
--- label all is null.
+-- the order of runs. wanted: the confidence at which tasks stop. measured: the confidence by what was measured; null: nothing was. enough: adaptive redundancy ends here, unless answers are to come. ruled: the project
+-- has rules; rule: the one that completes the task, {name, version} (58_task_rules.sql). Without a label all is null.
 CREATE TYPE weighed AS (generation int, teaches boolean, min_answers int, runs bigint[], users jsonb, actors text[], classes smallint[], posterior real[],
                         log_likelihoods real[], class smallint, confidence real, choice jsonb, sure boolean, enough boolean,
-                        said smallint[], accuracies real[], shares real[], wanted real, measured real);
+                        said smallint[], accuracies real[], shares real[], wanted real, measured real, ruled boolean, rule jsonb);
 
 -- Whether a task that has what it wants so far has all it needs.
 CREATE FUNCTION stops(t task_ledger, w weighed) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
-SELECT (t).max_answers IS NULL OR (t).answers >= (t).max_answers OR (w).enough IS TRUE $$;
+SELECT (t).max_answers IS NULL OR (t).answers >= (t).max_answers OR (w).enough IS TRUE AND (t).answers >= coalesce((t).least_answers, 0) $$;
 
 -- What a task wants so far while redundancy is adaptive: the first p_minimum answers, then one at a time. Null: the rule was switched off.
 CREATE FUNCTION wanted_so_far(t task_ledger, p_minimum int) RETURNS int IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN p_minimum IS NULL THEN (t).max_answers
-            ELSE least((t).max_answers, greatest(p_minimum, (t).answers + CASE (t).mode WHEN 'unlimited' THEN 1 ELSE greatest((t).leases, 1) END)) END $$;
+            ELSE least((t).max_answers, greatest(p_minimum, (t).least_answers, (t).answers + CASE (t).mode WHEN 'unlimited' THEN 1 ELSE greatest((t).leases, 1) END)) END $$;
 
 -- Marks the task done: a result of exactly the counted runs with what they say together, and its event. The caller holds the
 -- ledger row, and appends the columns that it gets to stat_delta; rows of further answer fields are appended here. Reads n_answers
@@ -92,7 +92,8 @@ BEGIN
                         generation, class, posterior, log_likelihoods, weighed_by, reason, saved, changed_xid, completed_xid)
     VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further,
             CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods,
-            weighing_of(w) || jsonb_build_object('min_answers', w.min_answers, 'confidence', w.wanted, 'measured', w.measured, 'max_answers', coalesce(t.max_answers, t.n_answers)),
+            weighing_of(w) || jsonb_build_object('min_answers', w.min_answers, 'confidence', w.wanted, 'measured', w.measured, 'max_answers', coalesce(t.max_answers, t.n_answers))
+                || CASE WHEN w.rule IS NULL THEN '{}' ELSE jsonb_build_object('rule', w.rule) END,
             reason, coalesce(spared, 0), changed, CASE WHEN t.done THEN 0 ELSE changed END) RETURNING id INTO res;
     IF w.teaches THEN
         INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
@@ -102,12 +103,14 @@ BEGIN
     o := (1, s.consensus_hash, s.n_compared, s.agreement);
     UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
     IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;
+    IF v > 1 OR w.ruled THEN PERFORM review_by_rules(t, w, v > 1, p_now); END IF;
     IF p_quiet THEN RETURN o; END IF;
     IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further, CASE WHEN reason IS NOT NULL OR w.posterior IS NOT NULL THEN jsonb_build_object('confidence', w.measured, 'model', s.confidence) END); END IF;
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)
     VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now,
             jsonb_build_object('user_ids', users) || CASE WHEN octet_length(said_by_name::text) <= 2000 THEN jsonb_build_object('consensus', said_by_name) ELSE '{}' END
-            || CASE WHEN reason IS NULL THEN '{}' ELSE jsonb_build_object('label', s.consensus, 'confidence', w.measured, 'model', s.confidence, 'reason', reason) END);
+            || CASE WHEN reason IS NULL THEN '{}' ELSE jsonb_build_object('label', s.consensus, 'confidence', w.measured, 'model', s.confidence, 'reason', reason) END
+            || CASE WHEN w.rule IS NULL THEN '{}' ELSE jsonb_build_object('rule', w.rule) END);
     RETURN o;
 END $$;
 
@@ -116,8 +119,9 @@ END $$;
 -- the task has enough, once nobody is at it; each further answer that it wants may be a late one. A retired task is not weighed. Who lets a
 -- counted run go takes back what it taught before (unteach).
 CREATE FUNCTION reconcile_task(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; was task_ledger; p record; w weighed; k int := 0; n int; free int; stop boolean := false; weighing boolean; o outcome;
+DECLARE t task_ledger; was task_ledger; p record; w weighed; k int := 0; n int; free int; stop boolean := false; weighing boolean; ruled boolean; f record; o outcome;
 BEGIN
+    SELECT trial, has_label, has_rules INTO p FROM project_ledger WHERE project_id = p_project;
     SELECT * INTO was FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
     t := was;
     LOOP
@@ -132,20 +136,27 @@ BEGIN
             UPDATE task_ledger SET done = false, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
         END IF;
         weighing := t.max_answers IS NOT NULL AND NOT t.done AND NOT t.retired;
-        EXIT WHEN NOT weighing;
-        w := weigh(p_project, p_task);
-        stop := stops(t, w) AND (is_complete(t.answers, t.n_answers) OR t.leases = 0 AND t.mode <> 'unlimited');
-        n := wanted_so_far(t, w.min_answers);
-        EXIT WHEN stop OR n = t.n_answers;
-        UPDATE task_ledger SET n_answers = n WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
-        EXIT WHEN t.uncounted = 0;
+        ruled := p.has_rules AND p.has_label AND NOT p.trial AND NOT t.done AND NOT t.retired AND t.mode <> 'gold' AND t.answers > 0 AND t.n_answers <= 50;
+        EXIT WHEN NOT weighing AND NOT ruled;
+        w := weigh(p_project, p_task); n := t.n_answers;
+        IF ruled THEN
+            f := follow_rules(t, w, p_now); t := f.t; w := f.w; stop := w.rule IS NOT NULL;
+            EXIT WHEN stop;
+        END IF;
+        IF weighing THEN
+            stop := stops(t, w) AND (is_complete(t.answers, t.n_answers) OR t.leases = 0 AND t.mode <> 'unlimited');
+            EXIT WHEN stop;
+            IF wanted_so_far(t, w.min_answers) <> t.n_answers THEN
+                UPDATE task_ledger SET n_answers = wanted_so_far(t, w.min_answers) WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+            END IF;
+        END IF;
+        EXIT WHEN t.n_answers = n OR t.uncounted = 0;
     END LOOP;
     IF p_gone THEN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
     END IF;
     IF NOT t.done AND t.mode <> 'gold' AND (stop OR NOT weighing AND is_complete(t.answers, t.n_answers)) THEN
-        SELECT trial, has_label INTO p FROM project_ledger WHERE project_id = p_project;
-        IF p.has_label AND NOT weighing THEN w := weigh(p_project, p_task); END IF;
+        IF p.has_label AND w.generation IS NULL THEN w := weigh(p_project, p_task); END IF;
         o := complete(t, p.trial, p_now, w);
         t.done := true;
         IF t.max_answers IS NOT NULL THEN t.n_answers := t.answers; END IF;
@@ -168,17 +179,17 @@ CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user big
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean; whose bigint; asked boolean; owns boolean; anonymous boolean; o outcome;
-        labelled boolean; a record; class_ smallint; reliable boolean; w weighed; more int; changed bigint; actors text[]; plain boolean; current boolean;
+        labelled boolean; ruled boolean; f record; a record; class_ smallint; reliable boolean; w weighed; wanted int; more int; changed bigint; actors text[]; plain boolean; current boolean;
 BEGIN
     -- What most answers come to: the volunteer holds a lease, the answer counts, and the project has none of the rules that need more. One
     -- statement reads the facts and locks the task, as current is explained at take_next (32_candidate_scan.sql). Below the same is done
     -- for every answer, in single steps.
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
-    SELECT trial, counted_per_network, has_bars, has_label, n_gold = 0 AND sched <> 'incremental' AND NOT (trial OR has_bars OR has_label) AS plain,
+    SELECT trial, counted_per_network, has_bars, has_label, has_label AND has_rules AND NOT trial, n_gold = 0 AND sched <> 'incremental' AND NOT (trial OR has_bars OR has_label) AS plain,
            CASE WHEN p_user IS NOT NULL THEN (SELECT owners_ids @> ARRAY[p_user] FROM project WHERE id = p_project) END,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
            OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
-      INTO is_trial, maximum, bars, labelled, plain, owns, asked FROM project_ledger WHERE project_id = p_project;
+      INTO is_trial, maximum, bars, labelled, ruled, plain, owns, asked FROM project_ledger WHERE project_id = p_project;
     IF plain AND asked AND owns IS NOT TRUE THEN
         SELECT mine.answers + 1 = mine.n_answers AS full, e.granted, e.expires, e.network, seen.ctid = mine.ctid AS current,
                coalesce(p_change_base, (SELECT change_base FROM cluster)) AS base,
@@ -215,7 +226,7 @@ BEGIN
         RETURNING id, 'counted', a.granted, task_run.timeout INTO run, state, granted, late_seconds;
         IF NOT a.full THEN RETURN; END IF;
         SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
-        l := a; whose := p_user; is_trial := false; labelled := false; held := true; c := 1; changed := pg_current_xact_id()::text::bigint + a.base;
+        l := a; whose := p_user; is_trial := false; labelled := false; ruled := false; held := true; c := 1; changed := pg_current_xact_id()::text::bigint + a.base;
     END IF;
     surplus := false; reliable := true; more := 0; anonymous := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:';
     IF current IS NOT TRUE THEN
@@ -295,14 +306,23 @@ BEGIN
          WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     END IF;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
-    IF last = 1 THEN
+    ruled := ruled AND c = 1 AND NOT t.done AND t.n_answers <= 50;
+    IF last = 1 OR ruled THEN
+        wanted := t.n_answers;
         IF labelled THEN w := weigh(p_project, p_task); END IF;
-        IF stops(t, w) THEN
+        IF ruled THEN
+            f := follow_rules(t, w, p_now); t := f.t; w := f.w;
+            last := (w.rule IS NOT NULL OR is_complete(t.answers, t.n_answers))::int;
+        END IF;
+        IF last = 1 AND (w.rule IS NOT NULL OR stops(t, w)) THEN
             o := complete(t, is_trial, p_now, w, changed);
-            IF t.max_answers IS NOT NULL THEN more := t.answers - t.n_answers; END IF;
+            IF t.max_answers IS NOT NULL THEN more := t.answers - wanted; END IF;
         ELSE
-            last := 0; more := wanted_so_far(t, w.min_answers) - t.n_answers;
-            UPDATE task_ledger SET n_answers = n_answers + more, requeued_xid = stamp(p_project) WHERE project_id = p_project AND task_id = p_task;
+            IF last = 1 THEN
+                UPDATE task_ledger SET n_answers = wanted_so_far(t, w.min_answers), requeued_xid = stamp(p_project)
+                 WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+            END IF;
+            last := 0; more := t.n_answers - wanted;
         END IF;
     END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, wanted, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)

@@ -144,8 +144,8 @@ SELECT min_answers FROM trust_model WHERE project_id = p_project AND confidence 
 -- What n_answers of a task becomes when its owner sets it to p_n. p_minimum as first_wanted says. reconcile_task decides the rest.
 CREATE FUNCTION redundancy_to(t task_ledger, p_n int, p_minimum int) RETURNS int STABLE LANGUAGE plpgsql AS $$
 BEGIN
-    IF t.done AND t.max_answers IS NOT NULL AND (SELECT reason IN ('sure', 'expert', 'analysis') FROM result
-        WHERE project_id = t.project_id AND task_id = t.task_id AND last_version) THEN RETURN t.answers; END IF;
+    IF t.done AND t.max_answers IS NOT NULL AND ((SELECT reason IN ('sure', 'expert', 'analysis') FROM result
+        WHERE project_id = t.project_id AND task_id = t.task_id AND last_version) OR is_ruled(t)) THEN RETURN t.answers; END IF;
     IF p_minimum IS NULL OR p_n > 50 THEN RETURN p_n; END IF;
     IF t.done THEN RETURN CASE WHEN p_n > t.answers THEN t.answers + 1 ELSE t.answers END; END IF;
     RETURN least(p_n, greatest(t.n_answers, p_minimum));

@@ -49,11 +49,11 @@ CREATE FUNCTION weigh(p_project bigint, p_task bigint, p_but text DEFAULT '', p_
 RETURNS weighed LANGUAGE plpgsql AS $$
 DECLARE q record; r record; w weighed; k int; lp float8[]; s real[]; n int := 0; share float8; nets text[]; net text; top float8 := '-infinity'; total float8 := 0; x float8;
 BEGIN
-    SELECT m.generation, m.k, m.choices, m.confused, m.min_answers, m.confidence, m.recalibration, m.prior, m.newcomer, least(m.accuracy, accuracy_cap(0, 0)) AS accuracy, p.trial INTO q
+    SELECT m.generation, m.k, m.choices, m.confused, m.min_answers, m.confidence, m.recalibration, m.prior, m.newcomer, least(m.accuracy, accuracy_cap(0, 0)) AS accuracy, p.trial, p.has_rules INTO q
       FROM trust_model m JOIN project_ledger p USING (project_id) WHERE m.project_id = p_project;
     IF NOT FOUND THEN RETURN w; END IF;
     k := q.k; lp := q.prior; w.log_likelihoods := q.prior;
-    w.generation := q.generation; w.teaches := NOT q.trial; w.min_answers := CASE WHEN q.confidence IS NOT NULL THEN q.min_answers END;
+    w.generation := q.generation; w.teaches := NOT q.trial; w.ruled := q.has_rules AND NOT q.trial; w.min_answers := CASE WHEN q.confidence IS NOT NULL THEN q.min_answers END;
     w.wanted := q.confidence; w.said := '{}'; w.accuracies := '{}'; w.shares := '{}';
     w.runs := '{}'; w.actors := '{}'; w.classes := '{}'; w.users := '[]'; w.sure := false; w.enough := false;
     FOR r IN SELECT t.id, t.class, t.actor, t.user_id, t.user_ip, y.known, coalesce(y.accuracy, q.accuracy) AS accuracy,

@@ -35,12 +35,12 @@ CREATE FUNCTION followed(t task_ledger, p_minimum int, p_confidence real) RETURN
 DECLARE w weighed;
 BEGIN
     IF p_minimum IS NULL THEN
-        IF t.max_answers IS NULL OR t.done AND t.answers >= t.max_answers THEN RETURN t; END IF;
+        IF t.max_answers IS NULL OR t.done AND t.answers >= t.max_answers OR is_ruled(t) THEN RETURN t; END IF;
         t.n_answers := t.max_answers; t.max_answers := NULL;
     ELSIF t.done THEN
-        IF t.max_answers IS NULL OR t.answers >= t.max_answers THEN RETURN t; END IF;
+        IF t.max_answers IS NULL OR t.answers >= t.max_answers OR is_ruled(t) THEN RETURN t; END IF;
         w := weigh(t.project_id, t.task_id);
-        IF t.answers < p_minimum OR w.class IS NULL OR sureness(w) < p_confidence THEN t.n_answers := t.answers + 1; END IF;
+        IF t.answers < greatest(p_minimum, t.least_answers) OR w.class IS NULL OR sureness(w) < p_confidence THEN t.n_answers := t.answers + 1; END IF;
     ELSIF t.n_answers <= 50 THEN
         t.max_answers := coalesce(t.max_answers, t.n_answers);
         t.n_answers := wanted_so_far(t, p_minimum);
@@ -71,7 +71,7 @@ BEGIN
     LOOP
         IF has + n < p_n AND (places > 0 OR t.mode = 'unlimited') THEN RETURN false; END IF;
         IF has + n >= p_maximum THEN RETURN true; END IF;
-        IF has + n >= p_minimum THEN
+        IF has + n >= greatest(p_minimum, t.least_answers) THEN
             w := weigh(t.project_id, t.task_id, p_but, late[1:n]);
             IF w.class IS NOT NULL AND sureness(w) >= p_confidence THEN RETURN true; END IF;
         END IF;
