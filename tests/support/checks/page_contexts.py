@@ -2064,11 +2064,15 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     }
     page, keys = "project/review.html", frame(ILSE, f"{at}review") | owner | {"title": "Review", "owns": True}
     keys |= {"choices": choices, "counts": counts, "chosen": chosen, "declared": True, "first": True, "next": 9}
+    keys |= {"decidable": False}
     yield Case(page, "some", keys | {"tasks": [task, task | unfit, task | {"reason": Word("expert")}]})
     filtered = {"chosen": {"which": "full", "class_": "2", "query": "which=full&class=2"}, "first": False, "next": None}
     yield Case(page, "nothing", keys | {"tasks": [], "next": None})
     yield Case(page, "none match", keys | filtered | {"tasks": []})
-    yield Case(page, "no label", keys | {"tasks": [], "next": None, "declared": False, "choices": []})
+    nothing = {"next": None, "declared": False, "choices": []}
+    yield Case(page, "no label", keys | nothing | {"tasks": []})
+    unlabelled = task | {"class": None, "model": None, "confidence": None, "reason": None}
+    yield Case(page, "questions", keys | nothing | {"decidable": True, "tasks": [unlabelled]})
     page, keys = "project/review_task.html", frame(ILSE, f"{at}review/28114") | owner | {"title": "Review task 28114"}
     result = {"result_id": 9, "class": 2, "reason": Word("full"), "posterior": [0.3, 0.6, 0.1, 0], "choices": choices}
     result |= {"decided_by": None, "decided_name": None, "decided_at": None}
@@ -2089,6 +2093,7 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
         "csrf": "c",
     }
     keys |= {"preview": shown, "source": "", "next": Word(f"{at}review/28115")}
+    keys |= {"whole": False, "withdraws": False, "titles": {}, "worded": {}, "beginning": None}
     yield Case(page, "doubtful", keys)
     yield Case(
         page, "framed", keys | {"source": "<p>?</p>", "preview": {"project": {}, "tasks": [], "invented": False}}
@@ -2097,6 +2102,12 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     differing = {"opinions": [opinion, opinion | {"class": None}], "differ": True, "owns": False, "decides": False}
     yield Case(page, "decided", keys | {"result": result | decided, "next": None} | differing)
     yield Case(page, "none", keys | {"result": result | {"reason": Word("none"), "posterior": None, "class": None}})
+    said = {"q": "How high?", "note": "A note"}
+    whole = {"whole": True, "withdraws": True, "source": "<p>?</p>", "titles": said, "beginning": {"q": 4}}
+    whole |= {"worded": {one["id"]: {"q": 3, "note": [{"text": "Dear Anna"}]} for one in answers}}
+    yield Case(page, "whole answer", keys | whole | {"result": result | decided})
+    unlabelled = {"choices": [], "posterior": None, "class": None, "reason": None}
+    yield Case(page, "without a label", keys | whole | {"result": result | unlabelled, "withdraws": False, "keys": []})
     page, keys = "project/sample.html", frame(ILSE, f"{at}sample") | owner | {"title": "Random sample", "owns": True}
     share = {"right": 189, "n": 200, "share": 0.945, "low": 0.904, "high": 0.969}
     nothing = {"right": 0, "n": 0, "share": None, "low": None, "high": None}
