@@ -202,14 +202,15 @@ MAX_TASKS = 2500
 MAX_CHART_ANSWERS = 4  # most frequent answers that are told apart
 _GRID = (12, 6)  # cells of the map
 _MAX_STORED_INFO_BYTES = 4000  # of a task, as it is stored
-_DEGREES = r"'^\s*-?\d{1,3}(\.\d{1,20})?\s*$'"
+_DEGREES = r"'^\s*-?\d{1,3}([.,]\d{1,20})?\s*$'"  # also with a decimal comma
 # Patterns that only match: extracting parts of a match takes PostgreSQL many times as long.
 _DAY = r"""CASE WHEN day ~ '^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])' THEN left(day, 10)
             WHEN day ~ '^\d{4}-(0[1-9]|1[0-2])$' THEN day WHEN day ~ '^\d{4}$' THEN day END"""
 
 
 def _degrees(column: str, maximum: int) -> str:
-    return f"CASE WHEN {column} ~ {_DEGREES} AND abs({column}::float8) <= {maximum} THEN {column}::float8 END"
+    degrees = f"replace({column}, ',', '.')::float8"
+    return f"CASE WHEN {column} ~ {_DEGREES} AND abs({degrees}) <= {maximum} THEN {degrees} END"
 
 
 def _text(key: str, nth: int) -> str:

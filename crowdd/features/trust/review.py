@@ -154,9 +154,9 @@ class ReviewQueue:
     async def _beginning(self, row: ProjectPage, result: ReviewCase, runs: Sequence[ReviewedRun]) -> Values:
         if isinstance(result["decided"], dict):
             return result["decided"]
-        said = await list_statements.find_consensus(self._db, row["id"], result["task_id"])
+        outcome = await list_statements.find_consensus(self._db, row["id"], result["task_id"])
         answers = [run["info"] for run in runs if run["counted"]]
-        return {} if said is None else prefilled(row["info"], said, answers)
+        return {} if outcome is None else prefilled(row["info"], outcome, answers)
 
     async def decide(
         self, who: Requester, result_id: int, answer: object, *, second: bool = False, gold: bool = False

@@ -99,15 +99,15 @@ def _agreeing(answer: Values, outcomes: Iterable[tuple[AnswerField, FieldConsens
 def _put(answer: Values, path: Sequence[str], value: Json) -> None:
     """A value at a question, at a row of it, or as a part of its only mark (``name/0/points``)."""
     name, *rest = path
-    there = answer.get(name)
+    before = answer.get(name)
     if not rest:
         answer[name] = value
     elif len(rest) == 1:
-        answer[name] = {**(there if isinstance(there, dict) else {}), rest[0]: value}
+        answer[name] = {**(before if isinstance(before, dict) else {}), rest[0]: value}
     elif value is None or value == []:
         answer[name] = value
     else:
-        mark = there[0] if isinstance(there, list) and there and isinstance(there[0], dict) else {}
+        mark = before[0] if isinstance(before, list) and before and isinstance(before[0], dict) else {}
         answer[name] = [{**mark, rest[1]: value}]
 
 

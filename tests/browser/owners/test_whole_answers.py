@@ -67,8 +67,8 @@ class Desk:
 
     def until(self, ready: Any) -> Any:
         for _ in range(200):
-            if found := ready():
-                return found
+            if value := ready():
+                return value
             self.page.wait_for_timeout(50)
         raise AssertionError("it never was")
 
@@ -150,13 +150,13 @@ def test_marks_lines_places_and_choices_are_corrected_where_volunteers_answer(de
     page.wait_for_url(f"**/review/{second}")
     assert page.get_by_text("The task is decided.").count() == 1
     decided = desk.result(first)
-    said = {name: one.get("value") for name, one in decided["consensus"].items()}
+    values = {name: one.get("value") for name, one in decided["consensus"].items()}
     assert decided["reason"] == "expert"
-    assert near(said["walls_box"][0], BOXES[0]) and len(said["walls_box"]) == 2
-    assert near(said["walls_box"][1], {"x": 600, "y": 50, "width": 100, "height": 100}, 4)
-    assert [each["text"] for each in said["walls_transcription"]] == ["Dear Anne"]
-    assert said["places_map_place"][0]["geometry"]["coordinates"][1] > 48.851
-    assert (said["tree"], said["height"], said["order"]) == ("ash", 4.5, ["oak", "elm", "ash"])
+    assert near(values["walls_box"][0], BOXES[0]) and len(values["walls_box"]) == 2
+    assert near(values["walls_box"][1], {"x": 600, "y": 50, "width": 100, "height": 100}, 4)
+    assert [each["text"] for each in values["walls_transcription"]] == ["Dear Anne"]
+    assert values["places_map_place"][0]["geometry"]["coordinates"][1] > 48.851
+    assert (values["tree"], values["height"], values["order"]) == ("ash", 4.5, ["oak", "elm", "ash"])
     page.goto(f"{desk.at}/tasks/{first}")
     assert page.get_by_text("Dear Anne").count() >= 1
     picture(desk, "task-decided")
@@ -195,5 +195,5 @@ def test_nothing_changed_is_what_volunteers_said_and_a_late_decision_says_so(des
     frame.get_by_role("radio", name="Elm").check()
     frame.get_by_role("button", name="Send").click()
     page.get_by_text("The task is decided.").wait_for()
-    said = {name: one.get("value") for name, one in desk.result(first)["consensus"].items()}
-    assert near(said["walls_box"], BOXES) and (said["tree"], said["height"]) == ("elm", 9)
+    values = {name: one.get("value") for name, one in desk.result(first)["consensus"].items()}
+    assert near(values["walls_box"], BOXES) and (values["tree"], values["height"]) == ("elm", 9)

@@ -86,14 +86,14 @@ class Project:
         return await browser.send_form(f"{path}/answer", {"result_id": seen, "info": json.dumps(answer)}, path)
 
     async def faults(self) -> list[Any]:
-        found = []
+        faults: list[Any] = []
         for check in ("comparisons", "alpha", "agreement", "outcomes", "states"):
             sql = f"SELECT * FROM check_{check}(%(p)s, clock())"
-            found += [dict(row) for row in await self.served.database.fetch(sql, {"p": self.id})]
-        return found
+            faults += [dict(row) for row in await self.served.database.fetch(sql, {"p": self.id})]
+        return faults
 
 
-@shows("page-review-answer", "result-decision")
+@shows("page-review-answer", "result-decision", "page-review-task")
 @pytest.mark.parametrize("names", [tuple(ASKED), ("multiple_choice", "number"), ("transcription",)])
 @pytest_twisted.ensureDeferred
 async def test_every_type_is_decided_goes_to_the_results_and_is_withdrawn(served, names):
@@ -136,8 +136,8 @@ async def test_every_type_is_decided_goes_to_the_results_and_is_withdrawn(served
 @shows("page-review")
 @pytest_twisted.ensureDeferred
 async def test_the_least_agreement_comes_first_and_what_is_decided_goes(served):
-    said = [("a b c d", "a b c d"), ("a b c d", "x y z"), ("a b c d", "a b c e")]
-    answers = [[{"long_text": one} for one in pair] for pair in said]
+    pairs = [("a b c d", "a b c d"), ("a b c d", "x y z"), ("a b c d", "a b c e")]
+    answers = [[{"long_text": one} for one in pair] for pair in pairs]
     project = await Project(served).build(asking("long_text"), answers)
     same, other, near = project.tasks
     path = f"{project.at}/review"
@@ -177,7 +177,7 @@ async def test_a_label_and_more_are_decided_together(served):
     assert (await project.values(task))["number"] == 1 and await project.faults() == []
 
 
-@shows("result-decision-late")
+@shows("result-decision-late", "result-withdraw")
 @pytest_twisted.ensureDeferred
 async def test_only_owners_replace_what_somebody_else_has_decided(served):
     project = await Project(served).build(asking("number"), [[{"number": 1}, {"number": 2}]])

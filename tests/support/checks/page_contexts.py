@@ -2102,8 +2102,8 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     differing = {"opinions": [opinion, opinion | {"class": None}], "differ": True, "owns": False, "decides": False}
     yield Case(page, "decided", keys | {"result": result | decided, "next": None} | differing)
     yield Case(page, "none", keys | {"result": result | {"reason": Word("none"), "posterior": None, "class": None}})
-    said = {"q": "How high?", "note": "A note"}
-    whole = {"whole": True, "withdraws": True, "source": "<p>?</p>", "titles": said, "beginning": {"q": 4}}
+    titles = {"q": "How high?", "note": "A note"}
+    whole = {"whole": True, "withdraws": True, "source": "<p>?</p>", "titles": titles, "beginning": {"q": 4}}
     whole |= {"worded": {one["id"]: {"q": 3, "note": [{"text": "Dear Anna"}]} for one in answers}}
     yield Case(page, "whole answer", keys | whole | {"result": result | decided})
     unlabelled = {"choices": [], "posterior": None, "class": None, "reason": None}

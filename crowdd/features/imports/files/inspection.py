@@ -21,6 +21,7 @@ from crowdd.features.imports.files.containers import (
     require_table,
     require_text,
 )
+from crowdd.features.imports.files.decimal_commas import CommaColumns
 from crowdd.features.imports.files.dialect import PREPARED, TABLES, Dialect
 from crowdd.features.imports.files.reading import read_about, read_rows
 from crowdd.features.imports.files.rows import FileRow, undecodable
@@ -124,9 +125,10 @@ def _is_document(line: str) -> bool:
     return "features" in values or "@context" in values or any(isinstance(e, dict) for each in lists for e in each)
 
 
-DOUBTS = ("one_column", "no_header", "encoding", "rows_in_cell")
+DOUBTS = ("one_column", "no_header", "encoding", "rows_in_cell", "decimal_commas")
 """What an owner is asked: whether a file with one column has another delimiter; whether the first line, which looks
-like data, names the columns; whether the letters are right; whether a cell that looks like several rows is one."""
+like data, names the columns; whether the letters are right; whether a cell that looks like several rows is one; whether
+numbers with a decimal comma become numbers."""
 _CERTAIN = frozenset({"utf-8", "utf-8-sig", "utf-16"})
 
 
@@ -159,6 +161,7 @@ class _Sum:
         self.good = self.refused = self.empty = 0
         self.last_error = ""
         self._undecodable = False
+        self._commas = CommaColumns() if dialect.format in TABLES else None
         self._grows, self._may_hide_rows = dialect.format not in TABLES, dialect.format == "csv"
 
     def add(self, row: FileRow) -> None:
@@ -180,8 +183,15 @@ class _Sum:
             self._grows and len(self.columns) < MAX_COLUMNS and not values.keys() <= self.columns.keys()
         ):
             self.columns |= dict.fromkeys(islice(values, MAX_COLUMNS))
+        if self._commas is not None:
+            self._commas.look_at(values)
         if self._may_hide_rows:
             self._may_hide_rows = not _hides_rows(values, self._dialect.delimiter)
+
+    def commas(self) -> dict[str, bool]:
+        """The columns with decimal commas, and whether they become numbers."""
+        texts = dict.fromkeys(self._commas.names() if self._commas else (), False)
+        return texts | {name: True for name, wanted in self._dialect.commas.items() if wanted and name in self.columns}
 
     def doubts(self, first: list[str]) -> Iterator[str]:
         """The doubts of a file; ``first`` are the cells of its first line, where it is a table."""
@@ -193,6 +203,8 @@ class _Sum:
             yield "encoding"
         if self._dialect.format == "csv" and not self._may_hide_rows:
             yield "rows_in_cell"
+        if not all(self.commas().values()):
+            yield "decimal_commas"
 
 
 def inspect(
@@ -220,7 +232,7 @@ def inspect(
     rows, doubts = seen.good + seen.refused, tuple(seen.doubts(_first_cells(path, dialect)))
     description = read_about(path) if dialect.format in PREPARED else {}
     line = dialect.line or int(description.get("line", 0))
-    read = attrs.evolve(dialect, sheet=description.get("sheet", ""), line=line)
+    read = attrs.evolve(dialect, sheet=description.get("sheet", ""), line=line, commas=seen.commas())
     sheets = tuple({**sheet, "chosen": sheet["name"] == read.sheet} for sheet in description.get("sheets", ()))
     return Inspected(read, columns, seen.sample, rows, seen.refused, seen.empty, doubts, sheets)
 
