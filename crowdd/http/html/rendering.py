@@ -156,6 +156,12 @@ class SiteContext:
         """The path of the style sheet with its colours, or nothing."""
         return self.appearance().style
 
+    @property
+    def map(self) -> dict[str, str]:
+        """The map that the site offers: its ``tiles`` and ``attribution``."""
+        shown = self.appearance()
+        return {"tiles": shown.tiles, "attribution": shown.attribution}
+
     def static(self, path: str) -> str:
         """The versioned address of a static file."""
         return self.static_files.url(path)

@@ -1745,7 +1745,7 @@ def _marked() -> list[Any]:
     together = [
         CONSENSUS | {"name": field.name, "type": field.type, "value": marks.get(field.name[5:])} for field in fields
     ]
-    return marked_media(fields, runs, together, {}, "A fox <b>was</b> there.")
+    return marked_media(fields, runs, together, {}, "A fox <b>was</b> there.", {})
 
 
 def _task_cases(at: str) -> Iterator[Case]:
