@@ -71,3 +71,39 @@ def test_pictures_of_a_map_take_the_place_of_the_land(desk: Any) -> None:
     field(frame, "where_map_place")
     desk.until(lambda: frame.locator(".map:visible .leaflet-tile-pane").count() == 1)
     assert frame.locator(".leaflet-ground-pane").count() == 0
+
+
+def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_two_columns(desk: Any) -> None:
+    asked = list[str]()
+
+    def tile(route: Any) -> None:
+        asked.append(route.request.url)
+        route.fulfill(content_type="image/png", body=TILE)
+
+    def offered(route: Any) -> None:  # as a site with [maps] tiles has it in each frame
+        answer = route.fetch()
+        told = '{"tiles": "https://site.test/{z}/{x}/{y}.png", "attribution": "Site maps"}'
+        script = f'<script type="application/json" id="questions-map">{told}</script>'
+        route.fulfill(response=answer, body=answer.text().replace("</head>", f"{script}</head>"))
+
+    desk.context.route("https://site.test/**", tile)
+    desk.context.route("**/*_presenter=1*", offered)
+    bare = {"name": "chart", "type": "map", "zoom": 10, "description": "A chart"}
+    document = {"version": 1, "steps": [step("where", {**bare, "site_map": True}, "map_place")]}
+    desk.begin()
+    desk.mine.add_task(Breite="46,95", Länge="7,45")
+    roles = {"Breite": "latitude", "Länge": "longitude"}
+    desk.mine.show(questions=document, column_roles=roles)
+    desk.go("/project/MINE/newtask")
+    frame = desk.frame()
+    field(frame, "where_map_place")
+    desk.until(lambda: frame.locator(".map:visible .leaflet-tile-loaded").count())
+    assert frame.locator(".leaflet-ground-pane").count() == 0 and frame.get_by_text("Site maps").count() == 1
+    columns = {tuple(map(int, url.removeprefix("https://site.test/").removesuffix(".png").split("/"))) for url in asked}
+    assert {z for z, _, _ in columns} == {10} and any((x, y) == (533, 360) for _, x, y in columns), columns
+    asked.clear()
+    frame = ask(desk, {"version": 1, "steps": [step("where", map_at(BERN, 6), "map_place")]})
+    field(frame, "where_map_place")
+    desk.until(lambda: frame.locator(".leaflet-ground-pane[data-shown]").count() == 1)
+    assert asked == [], "the owner did not choose it"
+    desk.context.unroute("**/*_presenter=1*")

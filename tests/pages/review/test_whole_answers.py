@@ -117,6 +117,8 @@ async def test_every_type_is_decided_goes_to_the_results_and_is_withdrawn(served
     export = f"{project.at}/tasks/export?type=result&format=json"
     (row,) = [row for row in (await project.owner.get(export)).json() if row["last_version"]]
     assert {name: one.get("value") for name, one in row["consensus"].items()} == after
+    html = (await project.owner.get(f"{project.at}/tasks/{task}", headers={"Accept": "text/html"})).text
+    assert "transcription" not in names or "Dear Anne" in html
     await project.compare()
     assert await project.values(task) == after and await project.faults() == []
     await project.served.database.execute("SELECT compare_result(%(p)s, %(t)s)", {"p": project.id, "t": task})
