@@ -1038,7 +1038,7 @@ def asked_questions(fields: list[Context]) -> Context:
         "fields": [own if nth == first else fields[1] for nth in range(len(shown))],
         "tables": {first: [{"answer": "Bus <b>", "filter": '"bus"', "n": 3}]},
         "places": {one["name"]: draw_map(one["points"]) for one in questions if one["points"]},
-        "method": method_of(info | {"trust": {}}, shown, per_task=2.5, anonymous=True, gold=True),
+        "method": method_of(info | {"trust": {}}, shown, per_task=2.5, decided=3, anonymous=True, gold=True),
         "titles": {name: one.text for name, one in words.items()},
     }
 
