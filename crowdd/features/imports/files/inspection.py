@@ -15,6 +15,8 @@ import orjson
 
 from crowdd.features.imports.files.containers import (
     container_of,
+    is_geojson,
+    is_gpx,
     is_iiif,
     object_words,
     require_not_binary,
@@ -60,6 +62,8 @@ def detect(path: Path) -> Dialect:
         return Dialect("json", encoding)
     if begin == "{":
         return _objects(text, encoding)
+    if is_gpx(text):
+        return Dialect("gpx")
     require_table(text)
     lines = _whole_lines(text)
     delimiter = detect_delimiter(lines)
@@ -103,6 +107,8 @@ def _objects(text: str, encoding: str) -> Dialect:
     if good * (5 if _is_object(lines[0]) else 2) < len(lines) or (len(lines) == 1 and _is_document(lines[0])):
         if is_iiif(text):
             return Dialect("iiif")
+        if is_geojson(text):
+            return Dialect("geojson")
         raise InvalidValueError(object_words(text))
     return Dialect("ndjson", encoding)
 
