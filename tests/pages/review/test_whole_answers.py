@@ -87,7 +87,7 @@ class Project:
 
     async def faults(self) -> list[Any]:
         faults: list[Any] = []
-        for check in ("comparisons", "alpha", "agreement", "outcomes", "states"):
+        for check in ("comparisons", "alpha", "agreement", "outcomes", "states", "weighing", "trust"):
             sql = f"SELECT * FROM check_{check}(%(p)s, clock())"
             faults += [dict(row) for row in await self.served.database.fetch(sql, {"p": self.id})]
         return faults
