@@ -321,8 +321,9 @@ def _choices(incoming: Incoming, row: ProjectPage, import_row: ImportPage | None
     if form or "header" in incoming.form:
         dialect["header"] = incoming.flag("header", False)
     if form or "commas" in incoming.form:
-        columns = ((import_row["dialect"] or {}) if import_row else {}).get("commas", {})
-        dialect["commas"] = dict.fromkeys(columns, incoming.flag("commas", False))
+        columns = ((import_row["dialect"] or {}) if import_row else {}).get("commas")
+        ticked_commas = incoming.flag("commas", False)
+        dialect["commas"] = dict.fromkeys(columns if isinstance(columns, dict) else (), ticked_commas)
     names = column_pages.chosen_names(incoming, row["info"], import_row)
     if names is not None:
         dialect["names"] = names

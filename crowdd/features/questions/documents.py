@@ -39,7 +39,11 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
     questions = info.get(QUESTIONS)
     if questions is None:
         return ""
-    about = {"list": with_places(info), "version": info.get("questions_version", 1), "language": language_of(info)}
+    about = {
+        "list": with_places(info[QUESTIONS], column_roles.of(info)),
+        "version": info.get("questions_version", 1),
+        "language": language_of(info),
+    }
     loads = "".join(f'<link rel="modulepreload" href="{AT}{name}.js">\n' for name in _modules(questions))
     return (
         f'<link rel="stylesheet" href="{AT}questions.css">\n{loads}'
@@ -50,14 +54,17 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
 
 def render_question_data(info: Mapping[str, Any]) -> str:
     """The questions in ``info`` of a project, for a frame that has their scripts."""
-    about = {"list": with_places(info), "version": info.get("questions_version", 1), "language": language_of(info)}
+    about = {
+        "list": with_places(info[QUESTIONS], column_roles.of(info)),
+        "version": info.get("questions_version", 1),
+        "language": language_of(info),
+    }
     return f'<script type="application/json" id="questions">{_json(about, indented=False)}</script>\n'
 
 
-def with_places(info: Mapping[str, Any]) -> Values:
+def with_places(questions: Values, roles: Mapping[str, str]) -> Values:
     """The questions, whose maps begin at the place that two columns of the tasks have, unless they name another one."""
-    questions: Values = info[QUESTIONS]
-    columns = {role: name for name, role in column_roles.of(info).items()}
+    columns = {role: name for name, role in roles.items()}
     latitude, longitude = columns.get("latitude"), columns.get("longitude")
     if latitude is None or longitude is None:
         return questions

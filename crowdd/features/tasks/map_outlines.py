@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
@@ -24,7 +24,7 @@ _NESTED: Final = {"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString
 
 def outlines_of(info: Values, task_info: Json) -> dict[str, list[Path]]:
     """The lines on the map of each question, by its name. Those of a project, and of a task with its own ``info``."""
-    if not isinstance(task_info, Mapping) or not isinstance(info.get(QUESTIONS), Mapping):
+    if not isinstance(task_info, dict) or not isinstance(info.get(QUESTIONS), dict):
         return {}
     outlines: dict[str, list[Path]] = {}
     for step in info[QUESTIONS]["steps"]:
@@ -48,7 +48,7 @@ def _read(value: Json) -> Json:
 
 
 def _paths(value: Json, depth: int) -> Iterator[Path]:
-    if not isinstance(value, Mapping) or depth > _MAX_DEPTH:
+    if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
     members = value.get("features") or value.get("geometries") or [value.get("geometry")]
     nested = _NESTED.get(str(value.get("type")))
@@ -71,7 +71,7 @@ def _lines(coordinates: Json, nested: int) -> Iterator[Path]:
 
 
 def _corner(value: Json) -> Point | None:
-    if not isinstance(value, list) or len(value) < 2 or not all(map(is_number, value[:2])):
+    if not isinstance(value, list) or len(value) < 2:
         return None
-    x, y = float(value[0]), float(value[1])
-    return (x, y) if abs(x) <= 180 and abs(y) <= 90 else None
+    x, y = value[0], value[1]
+    return (x, y) if is_number(x) and is_number(y) and abs(x) <= 180 and abs(y) <= 90 else None

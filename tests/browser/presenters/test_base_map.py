@@ -73,6 +73,7 @@ def test_pictures_of_a_map_take_the_place_of_the_land(desk: Any) -> None:
     assert frame.locator(".leaflet-ground-pane").count() == 0
 
 
+@pytest.mark.proof
 def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_two_columns(desk: Any) -> None:
     asked = list[str]()
 
@@ -82,8 +83,8 @@ def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_t
 
     def offered(route: Any) -> None:  # as a site with [maps] tiles has it in each frame
         answer = route.fetch()
-        told = '{"tiles": "https://site.test/{z}/{x}/{y}.png", "attribution": "Site maps"}'
-        script = f'<script type="application/json" id="questions-map">{told}</script>'
+        site_map = '{"tiles": "https://site.test/{z}/{x}/{y}.png", "attribution": "Site maps"}'
+        script = f'<script type="application/json" id="questions-map">{site_map}</script>'
         route.fulfill(response=answer, body=answer.text().replace("</head>", f"{script}</head>"))
 
     desk.context.route("https://site.test/**", tile)

@@ -71,15 +71,14 @@ def test_marks_and_the_outline_are_on_one_map():
 
 
 def test_maps_begin_at_the_columns_of_latitude_and_longitude():
-    roles = {"column_roles": {"Breite": "latitude", "Länge": "longitude"}}
-    both = {"column": "Breite", "longitude": "Länge"}
+    roles, both = {"Breite": "latitude", "Länge": "longitude"}, {"column": "Breite", "longitude": "Länge"}
     for medium in ({}, {"source": {"column": "Breite"}}):
-        assert with_places({**asking(**medium), **roles})["steps"][0]["media"][0]["source"] == both
-    for medium in ({"source": {"column": "area"}}, {"source": {"url": "/x"}}):
-        assert with_places({**asking(**medium), **roles}) == asking(**medium)["questions"]
-    assert with_places({**asking(), "column_roles": {"Breite": "latitude"}}) == asking()["questions"]
-    picture = {**asking(type="picture"), **roles}
-    assert with_places(picture) == picture["questions"]
+        shown = with_places(asking(**medium)["questions"], roles)
+        assert shown["steps"][0]["media"][0]["source"] == both
+    for medium in ({"source": {"column": "area"}}, {"source": {"url": "/x"}}, {"type": "picture"}):
+        questions = asking(**medium)["questions"]
+        assert with_places(questions, roles) == questions
+    assert with_places(asking()["questions"], {"Breite": "latitude"}) == asking()["questions"]
 
 
 def test_the_map_of_a_site_is_an_https_address_with_three_numbers():

@@ -45,6 +45,7 @@ async def test_the_owner_says_whether_texts_become_numbers(served):
     assert float(stored["text"]) == 48.4
 
 
+@shows("page-import-one")
 @pytest_twisted.ensureDeferred
 async def test_without_a_word_of_the_owner_texts_stay_texts(served):
     owner = await served.person("owner")

@@ -57,6 +57,7 @@ async def test_features_are_tasks_with_their_place_and_their_shape(served):
     assert upload["suggested"].get("latitude") == "latitude" and upload["suggested"].get("longitude") == "longitude"
 
 
+@shows("page-import-one")
 @pytest_twisted.ensureDeferred
 async def test_waypoints_routes_and_tracks_are_tasks(served):
     infos, upload = await added(served, GPX.encode(), "walk.gpx")

@@ -153,6 +153,7 @@ async def test_the_least_agreement_comes_first_and_what_is_decided_goes(served):
     assert await queue() == [near, same] and await queue("?which=expert") == [other]
 
 
+@shows("page-review-answer")
 @pytest_twisted.ensureDeferred
 async def test_a_label_and_more_are_decided_together(served):
     info = asking("number")

@@ -7,9 +7,9 @@ GeoJSON in a text, as maps of questions take it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from xml.parsers import expat
 
 import orjson
@@ -18,7 +18,7 @@ from crowdd.features.imports.prepared.rows_file import RowsFile
 from crowdd.kernel import exact_json
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.values import Json, Values
+from crowdd.kernel.values import Json, JsonObject, Values
 
 _MAX_DEPTH: Final = 6  # of arrays in each other
 _POINTS: Final = {"wpt": "waypoint", "rtept": "", "trkpt": ""}
@@ -35,7 +35,7 @@ _TEXTS: Final = {
 _MAX_TEXT: Final = 10_000  # characters
 
 
-def convert_geojson(source: Path, target: Path, about: dict[str, Any], _sheet: str) -> None:
+def convert_geojson(source: Path, target: Path, about: Values, _sheet: str) -> None:
     """Writes a row for each feature: its properties, and where it is."""
     content = source.read_bytes().removeprefix(b"\xef\xbb\xbf")
     try:
@@ -45,7 +45,7 @@ def convert_geojson(source: Path, target: Path, about: dict[str, Any], _sheet: s
         raise InvalidValueError(words) from None
     out = RowsFile(target, about)
     for feature, shape in zip(features, shapes, strict=True):
-        if not isinstance(feature, Mapping) or feature.get("type") != "Feature":
+        if not isinstance(feature, dict) or not isinstance(shape, dict) or feature.get("type") != "Feature":
             out.refuse(_("It is not a feature of GeoJSON."), orjson.dumps(feature)[:1000])
         else:
             _add_feature(out, feature, shape.get("geometry"))
@@ -53,17 +53,17 @@ def convert_geojson(source: Path, target: Path, about: dict[str, Any], _sheet: s
 
 
 def _features(document: Json) -> list[Json]:
-    features = document.get("features", [document]) if isinstance(document, Mapping) else []
+    features = document.get("features", [document]) if isinstance(document, dict) else []
     return features if isinstance(features, list) else []
 
 
-def _add_feature(out: RowsFile, feature: Mapping[str, Json], geometry: Json) -> None:
+def _add_feature(out: RowsFile, feature: JsonObject, geometry: Json) -> None:
     """``geometry`` has doubles, which are as exact as places need."""
     properties = feature.get("properties")
-    row: Values = dict(properties) if isinstance(properties, Mapping) else {}
+    row: Values = dict(properties) if isinstance(properties, dict) else {}
     if feature.get("id") is not None:
         row.setdefault("id", feature["id"])
-    if isinstance(geometry, Mapping):
+    if isinstance(geometry, dict):
         first = next(_positions(geometry.get("coordinates"), 0), None)
         if first is not None and not _is_place(*first):
             words = _("Its coordinates are no longitude and latitude in degrees. Save it in WGS 84 (EPSG:4326).")
@@ -92,7 +92,7 @@ def _is_place(longitude: float, latitude: float) -> bool:
     return math.isfinite(longitude) and abs(longitude) <= 180 and abs(latitude) <= 90
 
 
-def convert_gpx(source: Path, target: Path, about: dict[str, Any], _sheet: str) -> None:
+def convert_gpx(source: Path, target: Path, about: Values, _sheet: str) -> None:
     """Writes a row for each waypoint, route and track of a GPX file (1.0 or 1.1)."""
     out = RowsFile(target, about)
     try:
