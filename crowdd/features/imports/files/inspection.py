@@ -252,9 +252,11 @@ def _first_cells(path: Path, dialect: Dialect) -> list[str]:
     return [str(value) for value in (first.values or {}).values()] if first else []
 
 
-def _hides_rows(values: Mapping[str, str], delimiter: str) -> bool:
+def _hides_rows(values: Mapping[str, object], delimiter: str) -> bool:
     """Whether a cell has the delimiters of as many rows as lines: a stray quotation mark may have joined them."""
     for value in values.values():
+        if not isinstance(value, str):
+            continue
         breaks = value.count("\n")
         if breaks and len(values) > 1 and value.count(delimiter) == breaks * (len(values) - 1):
             return True
