@@ -14,6 +14,10 @@ pytestmark = pytest.mark.browser
 TILE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+OFFERED = """addEventListener("DOMContentLoaded", () => {
+  const told = JSON.stringify({ tiles: "https://site.test/{z}/{x}/{y}.png", attribution: "Site maps" });
+  document.head.append(Object.assign(document.createElement("script"), { id: "questions-map", type: "application/json", textContent: told }));
+});"""  # as a site with [maps] tiles has it in each frame
 BERN, BISCAY = [7.45, 46.95], [-6.0, 45.5]
 _COLOUR = """(map) => {
   const box = map.getBoundingClientRect(), canvas = map.querySelector(".leaflet-ground-pane canvas"), drawn = canvas.getBoundingClientRect();
@@ -74,24 +78,21 @@ def test_pictures_of_a_map_take_the_place_of_the_land(desk: Any) -> None:
 
 
 @pytest.mark.proof
-def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_two_columns(desk: Any) -> None:
+def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_two_columns(
+    desk: Any, new_project: Any
+) -> None:
     asked = list[str]()
+    desk.mine = new_project(tasks=0)
 
     def tile(route: Any) -> None:
         asked.append(route.request.url)
         route.fulfill(content_type="image/png", body=TILE)
 
-    def offered(route: Any) -> None:  # as a site with [maps] tiles has it in each frame
-        answer = route.fetch()
-        site_map = '{"tiles": "https://site.test/{z}/{x}/{y}.png", "attribution": "Site maps"}'
-        script = f'<script type="application/json" id="questions-map">{site_map}</script>'
-        route.fulfill(response=answer, body=answer.text().replace("</head>", f"{script}</head>"))
-
     desk.context.route("https://site.test/**", tile)
-    desk.context.route("**/*_presenter=1*", offered)
     bare = {"name": "chart", "type": "map", "zoom": 10, "description": "A chart"}
     document = {"version": 1, "steps": [step("where", {**bare, "site_map": True}, "map_place")]}
     desk.begin()
+    desk.page.add_init_script(OFFERED)
     desk.mine.add_task(Breite="46,95", Länge="7,45")
     roles = {"Breite": "latitude", "Länge": "longitude"}
     desk.mine.show(questions=document, column_roles=roles)
@@ -103,8 +104,10 @@ def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_t
     columns = {tuple(map(int, url.removeprefix("https://site.test/").removesuffix(".png").split("/"))) for url in asked}
     assert {z for z, _, _ in columns} == {10} and any((x, y) == (533, 360) for _, x, y in columns), columns
     asked.clear()
-    frame = ask(desk, {"version": 1, "steps": [step("where", map_at(BERN, 6), "map_place")]})
+    desk.mine.add_task()
+    desk.mine.show(questions={"version": 1, "steps": [step("where", map_at(BERN, 6), "map_place")]})
+    desk.go("/project/MINE/newtask")
+    frame = desk.frame()
     field(frame, "where_map_place")
     desk.until(lambda: frame.locator(".leaflet-ground-pane[data-shown]").count() == 1)
     assert asked == [], "the owner did not choose it"
-    desk.context.unroute("**/*_presenter=1*")
