@@ -42,15 +42,15 @@ class Project:
         self._add(tasks)
         owner.publish(name)
 
-    def add_task(self, **info: str) -> None:
-        self._add(1, info)
+    def add_task(self) -> None:
+        self._add(1)
 
-    def _add(self, tasks: int, info: dict[str, str] | None = None) -> None:
+    def _add(self, tasks: int) -> None:
         """At once, in the order of their numbers."""
         body = [
             {
                 "project_id": self.id,
-                "info": {"n": number, "link": "/", "url_b": f"/static/img/mark.svg?{number}", **(info or {})},
+                "info": {"n": number, "link": "/", "url_b": f"/static/img/mark.svg?{number}"},
                 "n_answers": self.n_answers,
             }
             for number in range(len(self.tasks), len(self.tasks) + tasks)

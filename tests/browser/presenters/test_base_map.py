@@ -82,7 +82,7 @@ def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_t
     desk: Any, new_project: Any
 ) -> None:
     asked = list[str]()
-    desk.mine = new_project(tasks=0)
+    desk.mine = new_project(tasks=1)
 
     def tile(route: Any) -> None:
         asked.append(route.request.url)
@@ -93,7 +93,7 @@ def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_t
     document = {"version": 1, "steps": [step("where", {**bare, "site_map": True}, "map_place")]}
     desk.begin()
     desk.page.add_init_script(OFFERED)
-    desk.mine.add_task(Breite="46,95", Länge="7,45")
+    desk.mine.owner.api("PUT", f"task/{desk.mine.tasks[0]}", {"info": {"Breite": "46,95", "Länge": "7,45"}})
     roles = {"Breite": "latitude", "Länge": "longitude"}
     desk.mine.show(questions=document, column_roles=roles)
     desk.go("/project/MINE/newtask")
