@@ -29,7 +29,7 @@ async def test_the_owner_says_whether_texts_become_numbers(served):
     page = (await owner.get(path, headers=HTML)).text
     assert "Read texts with a decimal comma as numbers: Breite, Länge" in page
     assert upload["sample"][0]["Breite"] == "48,4000"
-    chosen = (await owner.post(path, json={"commas": "y", "map": "y"})).json()
+    chosen = (await owner.post(path, json={"commas": "y", "check": "y"})).json()
     assert chosen["status"] in ("success", "info", "warning"), chosen
     upload = (await owner.page(path)).json()["import"]
     assert upload["dialect"]["commas"] == {"Breite": True, "Länge": True} and "decimal_commas" not in upload["doubts"]
