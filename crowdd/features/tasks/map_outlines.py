@@ -31,7 +31,8 @@ def outlines_of(info: Values, task_info: Json) -> dict[str, list[Path]]:
         maps = [medium for medium in step.get("media", []) if medium["type"] == "map"]
         columns = {medium["name"]: medium.get("source", {}).get("column") for medium in maps}
         for question in step.get("questions", []):
-            value = task_info.get(columns.get(question.get("on")))
+            column = columns.get(question.get("on"))
+            value = task_info.get(column) if isinstance(column, str) else None
             if paths := [*islice(_paths(_read(value), 0), MAX_PATHS)]:
                 outlines[question["name"]] = paths
     return outlines

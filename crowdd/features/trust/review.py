@@ -36,7 +36,7 @@ from crowdd.features.trust.whole_answers import has_label, is_decidable, prefill
 from crowdd.kernel.errors import NOT_FOUND, ForbiddenError, InvalidValueError, NotFoundError, PreconditionError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Json, Values
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, REVIEWERS
 from crowdd.kinds.task import TASK
@@ -58,7 +58,7 @@ class ReviewedAnswer(TypedDict):
 
     id: int
     class_: int | None
-    info: object
+    info: Json
     counted: bool
     unreliable: bool
     volunteer: str | None

@@ -15,7 +15,7 @@ import orjson
 from crowdd.core import log_statements
 from crowdd.core.records import rights
 from crowdd.core.records.records import Records
-from crowdd.database.access import Database, Transactions
+from crowdd.database.access import Database, Row, Transactions
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.results.consensus import FieldConsensus, by_field
 from crowdd.features.results.rows import Said
@@ -96,7 +96,7 @@ def _agreeing(answer: Values, outcomes: Iterable[tuple[AnswerField, FieldConsens
     return sum(one["won"] and value_at(answer, field.path) == one["value"] for field, one in outcomes)
 
 
-def _put(answer: Values, path: Sequence[str], value: Json) -> None:
+def _put(answer: Values, path: Sequence[str], value: object) -> None:
     """A value at a question, at a row of it, or as a part of its only mark (``name/0/points``)."""
     name, *rest = path
     before = answer.get(name)
@@ -166,12 +166,12 @@ class WholeAnswers:
         row = await self._reviewed(who, result_id)
         return await self._change(who, row, result_id, None)
 
-    async def _reviewed(self, who: Requester, result_id: int) -> Values:
+    async def _reviewed(self, who: Requester, result_id: int) -> Row:
         row = await self._records.find(self._db, RESULT, who, min(result_id, _MAX_ID))
         rights.require(who, row["roles"], REVIEWERS)
         return row
 
-    async def _change(self, who: Requester, row: Values, seen: int, answer: str | None) -> Values:
+    async def _change(self, who: Requester, row: Row, seen: int, answer: str | None) -> Values:
         project_id, task_id, owns = row["project_id"], row["task_id"], bool(row["roles"] & OWNERS)
         act, user_id = "withdraw_decision" if answer is None else "decide_task", require_person(who)
 
