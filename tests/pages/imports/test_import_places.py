@@ -12,7 +12,7 @@ from support.importing import AT, figures, looked_at, tasks_of
 from support.servers.queue_runner import worked
 
 from crowdd.features.imports.files.inspection import detect
-from crowdd.features.imports.prepared import places
+from crowdd.features.imports.prepared import geodata
 from crowdd.kernel.errors import InvalidValueError
 
 POLYGON = {"type": "Polygon", "coordinates": [[[8, 48], [9, 48], [9, 49.5], [8, 48]]]}
@@ -82,13 +82,13 @@ async def test_waypoints_routes_and_tracks_are_tasks(served):
 def test_a_hostile_or_broken_gpx_is_refused(tmp_path, text, words):
     (tmp_path / "x.gpx").write_text(text)
     with pytest.raises(InvalidValueError, match=words):
-        places.convert_gpx(tmp_path / "x.gpx", tmp_path / "rows", {}, "")
+        geodata.convert_gpx(tmp_path / "x.gpx", tmp_path / "rows", {}, "")
 
 
 def test_broken_geojson_is_refused_and_other_xml_is_no_gpx(tmp_path):
     (tmp_path / "x").write_text('{"type": "FeatureCollection", "features": [')
     with pytest.raises(InvalidValueError, match="cannot be read"):
-        places.convert_geojson(tmp_path / "x", tmp_path / "rows", {}, "")
+        geodata.convert_geojson(tmp_path / "x", tmp_path / "rows", {}, "")
     for text in ("<?xml version='1.0'?><kml/>", "<gpxx></gpxx>"):
         (tmp_path / "y").write_text(text)
         with pytest.raises(InvalidValueError, match="XML"):
