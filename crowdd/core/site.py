@@ -58,11 +58,16 @@ class WrittenText:
 
 @attrs.frozen
 class Appearance:
-    """What every page shows of the site: its name, and the paths of its logo and its style sheet, or nothing."""
+    """What every page shows of the site: its name, and the paths of its logo and its style sheet, or nothing.
+
+    ``tiles`` and ``attribution`` are those of the map that it offers (``[maps]``).
+    """
 
     name: str = "crowdd"
     logo: str = ""
     style: str = ""
+    tiles: str = ""
+    attribution: str = ""
 
 
 @attrs.frozen
@@ -125,6 +130,8 @@ class Site:
             self.name(),
             f"/uploads/{row.logo}" if row.logo else "",
             f"/site.css?v={row.version}" if coloured else "",
+            self._settings.maps.tiles,
+            self._settings.maps.attribution,
         )
 
     @property

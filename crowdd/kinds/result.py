@@ -49,7 +49,7 @@ RESULT = Kind(
         Field(
             "reason",
             Text(),
-            "Why the task was complete: sure, full, none (no answer fits), expert or analysis; null without a label.",
+            "Why the task was complete: sure, full, none (no answer fits), expert or analysis; or null.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from babel import Locale
 
-from crowdd.http.html.answer_words import MAX_ITEMS, alone, answer_keys, asked_keys, in_words, marks_of
+from crowdd.http.html.answer_words import MAX_ITEMS, alone, answer_keys, asked_keys, in_words, lines_of, marks_of
 
 
 def words(value: object, language: str = "en") -> str:
@@ -84,3 +84,10 @@ def test_marks_are_told_by_their_labels_and_texts() -> None:
     assert marks_of([{"start": 1, "end": 4, "text": "Mary"}]) == ["Mary"]
     for other in ([], None, "x", {"x": 1, "y": 2}, [{"x": 1}], [{"x": 1, "y": 2}, "fox"], [1, 2]):
         assert marks_of(other) is None, other
+
+
+def test_lines_of_a_transcription_are_read_as_text() -> None:
+    lines = [{"text": "Dear Anna,", "x": 1, "y": 2, "width": 3, "height": 4}, {"text": "it rains", "unsure": [[0, 2]]}]
+    assert lines_of(lines) == "Dear Anna, / it rains"
+    for other in ([], None, "x", [{"start": 1, "end": 4, "text": "Mary"}], [{"x": 1, "y": 2}], [{"text": 3}], ["x"]):
+        assert lines_of(other) is None, other

@@ -18,6 +18,7 @@ UNSEEN = {
         "alpha",
         "decided_by",
         "decided_at",
+        "decided",  # consensus follows from it
         "completed_xid",
     },
 }

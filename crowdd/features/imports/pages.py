@@ -303,8 +303,8 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]])
 
 def _choices(incoming: Incoming, row: ProjectPage, import_row: ImportPage | None = None, *, begin: bool) -> Choices:
     """The choices of a request for a file: ``uses``, ``roles``, ``names``, ``key``, ``keep_columns``, ``kind``,
-    ``encoding``, ``delimiter``, ``header``, ``line``, ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of
-    the page sends all (``form=y``) except unticked boxes.
+    ``encoding``, ``delimiter``, ``header``, ``line``, ``sheet``, ``commas``, ``again``, ``n_answers`` and ``on_error``.
+    The form of the page sends all (``form=y``) except unticked boxes.
     """
     form = incoming.flag("form", False)
     dialect: Values = {}
@@ -320,6 +320,10 @@ def _choices(incoming: Incoming, row: ProjectPage, import_row: ImportPage | None
         dialect["line"] = queries.parse_number(line, "line", 0) if line and same else 0
     if form or "header" in incoming.form:
         dialect["header"] = incoming.flag("header", False)
+    if form or "commas" in incoming.form:
+        columns = ((import_row["dialect"] or {}) if import_row else {}).get("commas")
+        ticked_commas = incoming.flag("commas", False)
+        dialect["commas"] = dict.fromkeys(columns if isinstance(columns, dict) else (), ticked_commas)
     names = column_pages.chosen_names(incoming, row["info"], import_row)
     if names is not None:
         dialect["names"] = names

@@ -239,6 +239,7 @@ class PresentingPages:
             row["info"],
             shown_fields(row["info"], declared(row["info"])),
             per_task=summary["answers"] / summary["tasks"] if summary["tasks"] else None,
+            decided=asked.decided,
             anonymous=row["allow_anonymous_contributors"],
             gold=row["has_gold"],
         )

@@ -14,6 +14,7 @@ from crowdd.features.questions.guides import ShownTutorial
 from crowdd.http.html.bundles import families
 from crowdd.kernel.languages.content_languages import language_of
 from crowdd.kernel.values import Values
+from crowdd.kinds import column_roles
 from crowdd.kinds.questions import QUESTIONS, TYPES
 
 AT: Final = "/static/questions/"
@@ -38,7 +39,11 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
     questions = info.get(QUESTIONS)
     if questions is None:
         return ""
-    about = {"list": questions, "version": info.get("questions_version", 1), "language": language_of(info)}
+    about = {
+        "list": with_places(info[QUESTIONS], column_roles.of(info)),
+        "version": info.get("questions_version", 1),
+        "language": language_of(info),
+    }
     loads = "".join(f'<link rel="modulepreload" href="{AT}{name}.js">\n' for name in _modules(questions))
     return (
         f'<link rel="stylesheet" href="{AT}questions.css">\n{loads}'
@@ -49,8 +54,29 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
 
 def render_question_data(info: Mapping[str, Any]) -> str:
     """The questions in ``info`` of a project, for a frame that has their scripts."""
-    about = {"list": info[QUESTIONS], "version": info.get("questions_version", 1), "language": language_of(info)}
+    about = {
+        "list": with_places(info[QUESTIONS], column_roles.of(info)),
+        "version": info.get("questions_version", 1),
+        "language": language_of(info),
+    }
     return f'<script type="application/json" id="questions">{_json(about, indented=False)}</script>\n'
+
+
+def with_places(questions: Values, roles: Mapping[str, str]) -> Values:
+    """The questions, whose maps begin at the place that two columns of the tasks have, unless they name another one."""
+    columns = {role: name for name, role in roles.items()}
+    latitude, longitude = columns.get("latitude"), columns.get("longitude")
+    if latitude is None or longitude is None:
+        return questions
+
+    def placed(medium: Values) -> Values:
+        begins = medium["type"] == "map" and medium.get("source", {"column": latitude}).get("column") == latitude
+        return {**medium, "source": {"column": latitude, "longitude": longitude}} if begins else medium
+
+    def shown(step: Values) -> Values:
+        return {**step, "media": [*map(placed, step["media"])]} if "media" in step else step
+
+    return {**questions, "steps": [*map(shown, questions["steps"])]}
 
 
 def families_of(info: Mapping[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ _DATE = (
     "year",
     "jahr",
 )
-_NUMBER = re.compile(r"\s*-?\d{1,3}(\.\d{1,20})?\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*-?\d{1,3}([.,]\d{1,20})?\s*", re.ASCII)
 _DAY = re.compile(r"\s*\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])([T ].*)?)?)?\s*", re.ASCII)
 _FULL_DAY = re.compile(r"\s*[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ].*)?\s*", re.ASCII)
 
@@ -114,7 +114,7 @@ def _fits(examples: Sequence[Mapping[str, object]], key: str, fits: Callable[[An
 def _within(value: object, maximum: float) -> bool:
     """Whether a value is a number of degrees, or a text of one."""
     text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
-    return _NUMBER.fullmatch(text) is not None and abs(float(text)) <= maximum
+    return _NUMBER.fullmatch(text) is not None and abs(float(text.replace(",", "."))) <= maximum
 
 
 def is_point(value: object) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, median, pstdev, quantiles
 from typing import Final, Literal, TypedDict
 
+from crowdd.features.projects import dataset
 from crowdd.features.results.comparing import Answer
 from crowdd.features.results.consensus import wilson_interval
 from crowdd.features.results.rows import AnswerSample, PlaceBin, ResultSample
@@ -349,9 +350,15 @@ def cross_of(
 
 
 class Method(TypedDict):
-    """What the paragraph on how the results were made is written from."""
+    """What the paragraph on how the results were made is written from, and how to name them.
+
+    ``decided``: tasks that experts decided. ``license``: its name and address, None without one.
+    """
 
     per_task: float | None
+    decided: int
+    license: tuple[str, str] | None
+    authors: list[str]
     anonymous: bool
     adaptive: bool
     gold: bool
@@ -360,13 +367,17 @@ class Method(TypedDict):
 
 
 def method_of(
-    info: Values, fields: Sequence[AnswerField], *, per_task: float | None, anonymous: bool, gold: bool
+    info: Values, fields: Sequence[AnswerField], *, per_task: float | None, decided: int, anonymous: bool, gold: bool
 ) -> Method:
     """From the settings of a project; ``per_task``: answers to a finished task, on average."""
+    described = dataset.read(info)
     facts = [field for field in fields if not field.opinion]
     is_label = fields[:1] == facts[:1] and bool(facts) and facts[0].type == "label"
     return Method(
         per_task=per_task,
+        decided=decided,
+        license=None if described.license is None else (described.license.name, described.license.url),
+        authors=[author.name for author in described.authors],
         anonymous=anonymous,
         adaptive=isinstance(info.get("trust"), dict) and is_label,
         gold=gold and bool(facts),

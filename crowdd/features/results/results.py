@@ -79,7 +79,7 @@ class Together:
 class Asked:
     """Each question with its picture. ``cross``: two of them crossed, of those that ``crossable`` names with texts.
 
-    ``n`` answers to ``tasks`` tasks were looked at; ``part``: there are more.
+    ``n`` answers to ``tasks`` tasks were looked at; ``part``: there are more. ``decided``: tasks that experts decided.
     """
 
     questions: list[QuestionResult]
@@ -88,6 +88,7 @@ class Asked:
     n: int
     tasks: int
     part: bool
+    decided: int = 0
 
 
 class FinishedTasks:
@@ -162,6 +163,7 @@ class FinishedTasks:
             n=len(answers),
             tasks=len(results) or len({answer["task_id"] for answer in answers}),
             part=ordinals > statements.MAX_TASKS or len(answers) == statements.MAX_ANSWERS,
+            decided=await statements.count_decided(self._db, row["id"]) if facts else 0,
         )
 
     async def alpha(self, row: ProjectPage) -> list[Alpha]:

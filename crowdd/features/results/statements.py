@@ -41,6 +41,7 @@ SAID = (
     " EXISTS (SELECT FROM comparison_due d WHERE d.project_id = %(project)s AND d.task_id = {task} AND d.failure IS NOT NULL) AS failed"
 )
 """Columns of Said of a row r, of the ``task``; x is its last result, if it has one."""
+MAX_DECIDED = 100_000
 _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is shown
 _MAX_ANSWER = 300  # characters of an answer
 _OF_PROJECT = "project_id = %(project)s AND project_id + 0 = %(project)s"  # the second for the index result_agreement
@@ -202,19 +203,29 @@ MAX_TASKS = 2500
 MAX_CHART_ANSWERS = 4  # most frequent answers that are told apart
 _GRID = (12, 6)  # cells of the map
 _MAX_STORED_INFO_BYTES = 4000  # of a task, as it is stored
-_DEGREES = r"'^\s*-?\d{1,3}(\.\d{1,20})?\s*$'"
+_DEGREES = r"'^\s*-?\d{1,3}([.,]\d{1,20})?\s*$'"  # also with a decimal comma
 # Patterns that only match: extracting parts of a match takes PostgreSQL many times as long.
 _DAY = r"""CASE WHEN day ~ '^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])' THEN left(day, 10)
             WHEN day ~ '^\d{4}-(0[1-9]|1[0-2])$' THEN day WHEN day ~ '^\d{4}$' THEN day END"""
 
 
 def _degrees(column: str, maximum: int) -> str:
-    return f"CASE WHEN {column} ~ {_DEGREES} AND abs({column}::float8) <= {maximum} THEN {column}::float8 END"
+    degrees = f"replace({column}, ',', '.')::float8"
+    return f"CASE WHEN {column} ~ {_DEGREES} AND abs({degrees}) <= {maximum} THEN {degrees} END"
 
 
 def _text(key: str, nth: int) -> str:
     """The text of a degree: at its own key, or in the coordinates of a point at the key of the latitude."""
     return f"CASE WHEN %(longitude)s = '' THEN t.info->%(latitude)s->'coordinates'->>{nth} ELSE t.info->>%({key})s END"
+
+
+async def count_decided(db: Database, project_id: int) -> int:
+    """How many tasks of a project experts have decided, up to MAX_DECIDED; read from the index result_review."""
+    sql = (
+        "SELECT count(*) AS n FROM (SELECT FROM result r WHERE r.reason = 'expert' AND r.project_id = %(project)s"
+        f" AND r.last_version LIMIT {MAX_DECIDED}) x"
+    )
+    return int((await one(db, sql, {"project": project_id}))["n"])
 
 
 async def count_bins(

@@ -76,9 +76,7 @@ TABLES: Final[Mapping[str, Sequence[Column]]] = {
         _column("answers", "list", "Numbers of the answers that count."),
         _column("last_version", "boolean", "false if a later result of the task replaced it."),
         _column("created", "time", "When the task was completed (UTC)."),
-        _column(
-            "reason", "string", "Why the task was complete: sure, full, none, expert, analysis; null without a label."
-        ),
+        _column("reason", "string", "Why the task was complete: sure, full, none, expert, analysis; or null."),
         _column(
             "confidence",
             "number",

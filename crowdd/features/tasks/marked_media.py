@@ -8,6 +8,7 @@ from typing import Final, Literal, TypedDict
 from crowdd.features.results.consensus import FieldConsensus
 from crowdd.features.results.maps import Frame, MapDrawing
 from crowdd.features.results.result_display import Passage, passages_of
+from crowdd.features.tasks.map_outlines import Path
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField, fits
 from crowdd.kinds.answers.reading import value_at
@@ -34,7 +35,9 @@ class Marks(TypedDict):
 
 
 class MarkedMedium(TypedDict):
-    """A question with its marks. ``drawn`` is its map; ``seconds`` is how long the line of time is."""
+    """A question with its marks. ``drawn`` is its map, with the ``outline`` that the task brings as lines; ``seconds``
+    is how long the line of time is.
+    """
 
     name: str
     text: str
@@ -42,6 +45,7 @@ class MarkedMedium(TypedDict):
     people: list[Marks]
     together: Marks | None
     drawn: MapDrawing | None
+    outline: list[Values]
     seconds: float
 
 
@@ -51,8 +55,12 @@ def marked_media(
     said: Sequence[FieldConsensus],
     words: Mapping[str, Words],
     text: str,
+    outlines: Mapping[str, Sequence[Path]],
 ) -> list[MarkedMedium]:
-    """Each question that somebody has answered by marks. ``text``: the text of the task that is read, if any."""
+    """Each question that somebody has answered by marks. ``text``: the text of the task that is read, if any.
+
+    ``outlines``: what the map of a question shows, by its name (``outlines_of``).
+    """
     media = []
     for nth, field in enumerate(fields):
         if field.type not in _MARKED:
@@ -62,7 +70,8 @@ def marked_media(
         if any(marks["value"] for marks in people):
             one = said[nth] if nth < len(said) else None
             together = _marks(field, one["value"], None) if one is not None and one["won"] else None
-            media.append(_medium(words.get(field.name, Words(field.name)).text, field, people, together, text))
+            title, outline = words.get(field.name, Words(field.name)).text, outlines.get(field.path[0], ())
+            media.append(_medium(title, field, people, together, text, outline))
     return media
 
 
@@ -80,13 +89,15 @@ def _marks(field: AnswerField, value: object, run: int | None) -> Marks | None:
     return Marks(run=run, type=shape, value=marks, n=len(marks), passages=[], parts=[])
 
 
-def _medium(title: str, field: AnswerField, people: list[Marks], together: Marks | None, text: str) -> MarkedMedium:
+def _medium(
+    title: str, field: AnswerField, people: list[Marks], together: Marks | None, text: str, outline: Sequence[Path]
+) -> MarkedMedium:
     every = [*people, *([] if together is None else [together])]
     marks = [mark for each in every for mark in each["value"]]
     medium: Medium = "picture"
-    drawn, seconds = None, 0.0
+    drawn, seconds, around = None, 0.0, list[Values]()
     if any("geometry" in mark for mark in marks):
-        medium, drawn = "map", _on_map(every, marks)
+        medium, (drawn, around) = "map", _on_map(every, marks, outline)
     elif field.type == "spans" and text and any("text" in mark for mark in marks):
         medium = "text"
         for each in every:
@@ -96,7 +107,14 @@ def _medium(title: str, field: AnswerField, people: list[Marks], together: Marks
         for each in every:
             each["parts"] = [_part(mark, seconds) for mark in each["value"]]
     return MarkedMedium(
-        name=field.name, text=title, medium=medium, people=people, together=together, drawn=drawn, seconds=seconds
+        name=field.name,
+        text=title,
+        medium=medium,
+        people=people,
+        together=together,
+        drawn=drawn,
+        outline=around,
+        seconds=seconds,
     )
 
 
@@ -104,13 +122,16 @@ def _part(mark: Values, seconds: float) -> tuple[float, float]:
     return round(1000 * mark["start"] / seconds, 1), round(max(1000 * (mark["end"] - mark["start"]) / seconds, 2), 1)
 
 
-def _on_map(every: Iterable[Marks], marks: Sequence[Values]) -> MapDrawing:
-    """The map on which all marks lie; they become points and areas of its drawing."""
-    frame = Frame.around([place for mark in marks for place in _places(mark)])
+def _on_map(
+    every: Iterable[Marks], marks: Sequence[Values], outline: Sequence[Path]
+) -> tuple[MapDrawing, list[Values]]:
+    """The map on which all marks lie, and what the task shows there. They become parts of a drawing."""
+    shown = [place for path in outline for place in path]
+    frame = Frame.around([*(place for mark in marks for place in _places(mark)), *shown])
     for each in every:
         each["type"] = "areas" if each["type"] == "areas" else "points"
         each["value"] = [_drawn(mark, frame) for mark in each["value"]]
-    return frame.drawn()
+    return frame.drawn(), [{"points": [*map(frame.place, path)]} for path in outline]
 
 
 def _places(mark: Values) -> list[tuple[float, float]]:

@@ -17,6 +17,7 @@ from crowdd.features.results.result_display import pictures_of, read_asked, text
 from crowdd.features.results.rows import ChoiceProbability
 from crowdd.features.tasks.comments import Comments
 from crowdd.features.tasks.leases import Leases
+from crowdd.features.tasks.map_outlines import outlines_of
 from crowdd.features.tasks.marked_media import MarkedMedium, marked_media
 from crowdd.features.tasks.rows import TaskComment, TaskContent
 from crowdd.features.tasks.task_filters import Chosen, format_filters, parse_agreements, parse_asked, parse_chosen
@@ -242,6 +243,7 @@ class TaskPages:
                 task_details["fields"],
                 words,
                 text_of(task_info, asked),
+                outlines_of(row["info"], task_info),
             ),
             pictures=pictures_of(task_info, asked),
             owns=owns(row),

@@ -8,6 +8,7 @@ import attrs
 
 from crowdd.features.trust.gold import MAX_LISTED, Gold, GoldBody, GoldChangeBody, RuleBody
 from crowdd.features.trust.review import ReviewQueue
+from crowdd.features.trust.whole_answers import WholeAnswers
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD
@@ -131,10 +132,11 @@ _DECIDE = Operation(
     name="decide_result",
     section=RESULT.name,
     summary="Decide a task",
-    about="For owners and reviewers of the project. The first answer field must be a label. The decision is a new"
-    " version of the result with reason expert and confidence 1 (event result_updated). The id must be that of the"
-    " task's last version: if somebody else has decided the task meanwhile, nothing changes and the error is"
-    " decided_before. With second_opinion, the task waits until another reviewer has said what they think.",
+    about="For owners and reviewers of the project. The first answer field must be a label, or the project asks"
+    " questions, which info answers all. The decision is a new version of the result with reason expert and confidence"
+    " 1 (event result_updated). The id must be that of the task's last version: if somebody else has decided the task"
+    " meanwhile, nothing changes and the error is decided_before. With second_opinion, the task waits until another"
+    " reviewer has said what they think.",
     parameters=(Parameter("object_id", _DECISION_COUNT, "Id of the result.", where="path"), PASSWORD),
     answer=closed_object(
         state={
@@ -152,10 +154,28 @@ _DECIDE = Operation(
 )
 
 
-class DecisionBody(Body):
+_WITHDRAW = Operation(
+    name="withdraw_decision",
+    section=RESULT.name,
+    summary="Withdraw a decision",
+    about="For owners, and for the reviewer who decided. A new version of the result says again what the counted"
+    " answers say (event result_updated). The id must be that of the task's last version.",
+    parameters=(Parameter("object_id", _DECISION_COUNT, "Id of the result.", where="path"), PASSWORD),
+    answer=closed_object(
+        state={"const": "withdrawn"},
+        result_id={**_DECISION_COUNT, "description": "Id of the last version now."},
+        task_id=_DECISION_COUNT,
+    ),
+    refusals=(AnonymousError, NotFoundError, PreconditionError),
+    audience=Audience.SIGNED_IN,
+)
+
+
+class DecisionBody(Body, at_most_one=("answer", "info")):
     """What a reviewer says of a task."""
 
     answer: object = key(Json(), "One of the choices of the first answer field.", default=..., null=True)
+    info: object = key(Json(), "In place of answer: an answer to all questions, as volunteers send it.", default=...)
     second_opinion: bool = key(
         Boolean(), "Whether somebody else has to agree. answer may then be left out.", default=False
     )
@@ -165,15 +185,23 @@ class DecisionBody(Body):
 class DecisionsApi:
     """/api/result/<id>/decision."""
 
-    def __init__(self, reviews: ReviewQueue) -> None:
-        self._reviews = reviews
+    def __init__(self, reviews: ReviewQueue, whole_answers: WholeAnswers) -> None:
+        self._reviews, self._whole_answers = reviews, whole_answers
 
     def routes(self) -> Iterator[Route]:
         at = "/api/result/<int:object_id>/decision"
         yield post(at, self.decide, endpoint="decision", operation=_DECIDE, body=DecisionBody)
+        yield Route("DELETE", at, self.withdraw, endpoint="decision", operation=_WITHDRAW)
 
     async def decide(self, incoming: Incoming, object_id: int, body: DecisionBody) -> Response:
         """Decides the task of a result."""
+        if body.info is not ...:
+            done = await self._whole_answers.decide(incoming.who, checked_id(object_id), body.info)
+            return JsonResponse({**done, "gold": False})
         decide = self._reviews.decide
         ticks = {"second": body.second_opinion, "gold": body.gold}
         return JsonResponse(await decide(incoming.who, checked_id(object_id), body.answer, **ticks))
+
+    async def withdraw(self, incoming: Incoming, object_id: int) -> Response:
+        """Has a result say again what the answers say."""
+        return JsonResponse(await self._whole_answers.withdraw(incoming.who, checked_id(object_id)))

@@ -17,6 +17,7 @@ from crowdd.features.trust.gold import Gold
 from crowdd.features.trust.review import Reviewers, ReviewQueue
 from crowdd.features.trust.sampling import Sampling
 from crowdd.features.trust.task_rules import TaskRules
+from crowdd.features.trust.whole_answers import WholeAnswers
 from crowdd.sched.job import MINUTE, Job
 
 
@@ -26,6 +27,7 @@ class TrustFeature(Feature):
 
     gold: Gold
     reviews: ReviewQueue
+    whole_answers: WholeAnswers
     reviewers: Reviewers
     trust_overview: TrustOverview
     adaptive: AdaptiveRedundancy
@@ -46,6 +48,7 @@ class TrustFeature(Feature):
         return cls(
             gold=gold,
             reviews=ReviewQueue(base.db, base.records, base.notify, gold),
+            whole_answers=WholeAnswers(base.db, base.records, base.notify),
             reviewers=Reviewers(base.db, accounts.accounts, projects.project_invitations),
             trust_overview=overview,
             adaptive=AdaptiveRedundancy(tasks.changes, overview),

@@ -19,6 +19,7 @@ from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.projects.ownership import ProjectInvitations
 from crowdd.features.projects.rows import Invitation, ProjectPage
+from crowdd.features.tasks import list_statements
 from crowdd.features.trust import review_statements
 from crowdd.features.trust.gold import Gold, GoldBody
 from crowdd.features.trust.review_statements import DECIDED, QUEUE, Wanted
@@ -31,10 +32,11 @@ from crowdd.features.trust.rows import (
     Reviewer,
     ReviewOpinion,
 )
+from crowdd.features.trust.whole_answers import has_label, is_decidable, prefilled, require_person
 from crowdd.kernel.errors import NOT_FOUND, ForbiddenError, InvalidValueError, NotFoundError, PreconditionError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Json, Values
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, REVIEWERS
 from crowdd.kinds.task import TASK
@@ -56,7 +58,7 @@ class ReviewedAnswer(TypedDict):
 
     id: int
     class_: int | None
-    info: object
+    info: Json
     counted: bool
     unreliable: bool
     volunteer: str | None
@@ -65,13 +67,17 @@ class ReviewedAnswer(TypedDict):
 
 
 class ReviewedCase(TypedDict):
-    """A task for review: its last result, the answers, what others think, and whether the requester decides alone."""
+    """A task for review: its last result, the answers, what others think, and whether the requester decides alone.
+
+    ``beginning``: the answer with which a decision about all questions begins; None where there are none to answer.
+    """
 
     task: Values
     result: ReviewCase
     answers: list[ReviewedAnswer]
     opinions: list[ReviewOpinion]
     differ: bool
+    beginning: Values | None
 
 
 @attrs.frozen
@@ -97,7 +103,7 @@ class ReviewQueue:
     ) -> QueuePage:
         """Tasks that wait, or those that ``which`` of FILTERS names. ``class_``: see Wanted."""
         self.require(who, row)
-        wanted = Wanted(_reasons(which), which if which in SPECIAL else "", class_, after, who.acting_user)
+        wanted = _wanted(who, row, which, class_, after)
         owns = bool(row["roles"] & OWNERS)
         tasks = await review_statements.list_queue(self._db, row["id"], wanted, PER_PAGE + 1, owns=owns)
         return QueuePage(tasks[:PER_PAGE], tasks[PER_PAGE - 1]["result_id"] if len(tasks) > PER_PAGE else None)
@@ -107,7 +113,7 @@ class ReviewQueue:
     ) -> ReviewedTask | None:
         """The task behind a result in the same order."""
         self.require(who, row)
-        wanted = Wanted(_reasons(which), which if which in SPECIAL else "", class_, after, who.acting_user)
+        wanted = _wanted(who, row, which, class_, after)
         tasks = await review_statements.list_queue(self._db, row["id"], wanted, 1, owns=bool(row["roles"] & OWNERS))
         return tasks[0] if tasks else None
 
@@ -132,8 +138,8 @@ class ReviewQueue:
         """A completed task with all its answers. Raises NotFoundError."""
         self.require(who, row)
         result = await review_statements.find_case(self._db, row["id"], min(task_id, _MAX_ID))
-        if result is None:
-            raise NotFoundError(NOT_FOUND, hint=_("Only completed tasks of a label can be reviewed."))
+        if result is None or not (result["choices"] or is_decidable(row["info"])):
+            raise NotFoundError(NOT_FOUND, hint=_("Only completed tasks with questions or a label can be reviewed."))
         runs = await review_statements.list_runs(self._db, row["id"], task_id)
         opinions = await review_statements.list_opinions(self._db, row["id"], task_id)
         return {
@@ -142,7 +148,15 @@ class ReviewQueue:
             "answers": _answers(result, runs, owns=bool(row["roles"] & OWNERS)),
             "opinions": opinions,
             "differ": len({one["class_"] for one in opinions if one["class_"] is not None}) > 1,
+            "beginning": await self._beginning(row, result, runs) if is_decidable(row["info"]) else None,
         }
+
+    async def _beginning(self, row: ProjectPage, result: ReviewCase, runs: Sequence[ReviewedRun]) -> Values:
+        if isinstance(result["decided"], dict):
+            return result["decided"]
+        outcome = await list_statements.find_consensus(self._db, row["id"], result["task_id"])
+        answers = [run["info"] for run in runs if run["counted"]]
+        return {} if outcome is None else prefilled(row["info"], outcome, answers)
 
     async def decide(
         self, who: Requester, result_id: int, answer: object, *, second: bool = False, gold: bool = False
@@ -208,12 +222,12 @@ class ReviewQueue:
         raise PreconditionError(words, code="decided_before")
 
 
-def require_person(who: Requester) -> int:
-    """The account that decides. Raises AnonymousError for a key of the server without one."""
-    if who.acting_user is None:
-        rights.require(who, frozenset(), REVIEWERS)
-    assert who.acting_user is not None
-    return who.acting_user
+def _wanted(who: Requester, row: ProjectPage, which: str, class_: int | None, after: int | None) -> Wanted:
+    """Without a label, all that wait are in the order of their agreement."""
+    special = which if which in SPECIAL else ""
+    if not which and is_decidable(row["info"]) and not has_label(row["info"]):
+        special = "agreement"
+    return Wanted(_reasons(which), special, class_, after, who.acting_user)
 
 
 def _reasons(which: str) -> tuple[str, ...]:

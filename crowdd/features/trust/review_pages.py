@@ -1,4 +1,4 @@
-"""The pages of the review: the queue, one task with all its answers, and the reviewers of a project."""
+"""The pages of the review: the queue, and one task with all its answers."""
 
 from __future__ import annotations
 
@@ -9,34 +9,30 @@ from urllib.parse import quote, urlencode
 import attrs
 
 from crowdd.features.presenters.frames import PresenterFrames
-from crowdd.features.projects.ownership import Ownership, ProjectInvitations
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import (
-    NewInvitation,
     ProjectPrivate,
     ProjectPublic,
     ProjectViews,
-    invitation_link,
     locked_out,
-    new_link_message,
-    open_until,
 )
 from crowdd.features.questions import presenter_contents
 from crowdd.features.questions.previews import Preview, Previews
 from crowdd.features.tasks.task_list import owns
-from crowdd.features.trust.review import FILTERS, ReviewedAnswer, Reviewers, ReviewQueue
-from crowdd.features.trust.review import ROLE as REVIEWER
-from crowdd.features.trust.rows import ReviewCounts, Reviewer
+from crowdd.features.trust.review import FILTERS, ReviewedAnswer, ReviewQueue
+from crowdd.features.trust.rows import ReviewCounts
+from crowdd.features.trust.whole_answers import is_decidable, is_whole, questions_to_decide
 from crowdd.http import queries
 from crowdd.http.auth.csrf import Csrf
-from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.request import Incoming
-from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kernel.errors import InvalidValueError, NotFoundError, PreconditionError
+from crowdd.kernel.errors import InvalidValueError, PreconditionError
 from crowdd.kernel.languages import _
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Json, Values
+from crowdd.kinds.answers.words import titles_of, worded_answer, words_of
 from crowdd.kinds.kind import outward
 
 _AT = "/project/<short_name>/review"
@@ -63,21 +59,26 @@ class ReviewPublic(ProjectPublic):
 
 
 class ReviewPrivate(ProjectPrivate):
-    """``first``: no page was before. ``declared``: the first answer field is a label."""
+    """``first``: no page was before. ``declared``: there is a label. ``decidable``: see WholeAnswers."""
 
     owns: bool
     first: bool
     declared: bool
+    decidable: bool
 
 
 class ReviewedPublic(ProjectPublic):
-    """``result`` is the last one of the task. ``opinions``: what others think while a second opinion is wanted."""
+    """``result`` is the last one of the task. ``opinions``: what others think while a second opinion is wanted.
+
+    ``beginning``: what a decision about all questions begins with.
+    """
 
     task: Values
     result: Values
     answers: list[ReviewedAnswer]
     opinions: list[Values]
     differ: bool
+    beginning: Values | None
     csrf: str
 
 
@@ -85,7 +86,9 @@ class ReviewedPrivate(ProjectPrivate):
     """``keys`` has a key for each class. ``next`` is the address of the next task, None for the last one.
 
     ``preview`` is what the frame is told, with the ``source`` of its page ("" for none). ``decides``: the requester
-    decides also where reviewers differ.
+    decides also where reviewers differ. ``whole``: what is answered in the frame is the decision. ``withdraws``: the
+    requester may withdraw the decision. ``titles``: the texts of questions; ``worded``: answers with labels,
+    by their ids.
     """
 
     owns: bool
@@ -96,6 +99,10 @@ class ReviewedPrivate(ProjectPrivate):
     source: str
     decides: bool
     mine: bool
+    whole: bool
+    withdraws: bool
+    titles: dict[str, str]
+    worded: dict[int, Json]
 
 
 @attrs.frozen(eq=False)
@@ -118,7 +125,7 @@ class ReviewPages:
         """The queue: ``which`` and ``class`` filter it, ``after`` is where a page begins."""
         row = await self._projects.page(short_name, incoming.who)
         self._reviews.require(incoming.who, row)
-        chosen, after = _chosen(incoming), _after(incoming)
+        chosen, after = chosen_reviews(incoming), _after(incoming)
         page = await self._reviews.page(incoming.who, row, chosen["which"], _class(chosen), after)
         choices = await self._reviews.choices(row)
         context = await self._views.context(incoming, row, _("Review"))
@@ -130,7 +137,13 @@ class ReviewPages:
             chosen=chosen,
             next=page.next,
         )
-        private = ReviewPrivate(**context.private, owns=owns(row), first=after is None, declared=bool(choices))
+        private = ReviewPrivate(
+            **context.private,
+            owns=owns(row),
+            first=after is None,
+            declared=bool(choices),
+            decidable=is_decidable(row["info"]),
+        )
         return Page("project/review.html", public, private)
 
     async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
@@ -139,7 +152,7 @@ class ReviewPages:
             return self._frames.preview(incoming)
         row = await self._projects.page(short_name, incoming.who)
         review_case = await self._reviews.case(incoming.who, row, task_id)
-        chosen, result = _chosen(incoming), review_case["result"]
+        chosen, result = chosen_reviews(incoming), review_case["result"]
         context = await self._views.context(incoming, row, _("Review task %(number)s", number=task_id))
         public = ReviewedPublic(
             **context.public,
@@ -148,24 +161,30 @@ class ReviewPages:
             answers=review_case["answers"],
             opinions=[_outward(each) for each in review_case["opinions"]],
             differ=review_case["differ"],
+            beginning=review_case["beginning"],
             csrf=self._csrf.token(incoming),
         )
+        words, whole = words_of(row["info"], locale_of(incoming)), is_whole(row["info"])
+        preview = self._previews.of_task(row, review_case["task"])
+        if whole:
+            preview["tasks"][0]["answer"] = review_case["beginning"]
+        info = questions_to_decide(row["info"]) if whole else row["info"]
         private = ReviewedPrivate(
             **context.private,
             owns=owns(row),
             keys=list(KEYS[: len(result["choices"])]),
-            next=await self._next(incoming, row, chosen, result["result_id"]),
+            next=await onward(self._reviews, incoming, row, result["result_id"]),
             chosen=chosen,
-            preview=self._previews.of_task(row, review_case["task"]),
-            source=presenter_contents.source(row["info"], "task"),
+            preview=preview,
+            source=presenter_contents.source(info, "task"),
             decides=owns(row),
             mine=any(each["user_id"] == incoming.who.acting_user for each in review_case["opinions"]),
+            whole=whole,
+            titles=titles_of(words),
+            worded={one["id"]: worded_answer(one["info"], words) for one in review_case["answers"]},
+            withdraws=result["reason"] == "expert" and (owns(row) or result["decided_by"] == incoming.who.acting_user),
         )
         return Page("project/review_task.html", public, private)
-
-    async def _next(self, incoming: Incoming, row: ProjectPage, chosen: ChosenReviews, after: int) -> str | None:
-        next_case = await self._reviews.next(incoming.who, row, chosen["which"], _class(chosen), after)
-        return None if next_case is None else _path(row["short_name"], next_case["task_id"], chosen)
 
     async def decide(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """Decides the task for the ``class`` of the form, or asks for a second opinion; then comes the next task.
@@ -174,16 +193,16 @@ class ReviewPages:
         """
         row = await self._projects.page(short_name, incoming.who)
         self._reviews.require(incoming.who, row)
-        chosen, choices = _chosen(incoming), await self._reviews.choices(row)
+        chosen, choices = chosen_reviews(incoming), await self._reviews.choices(row)
         seen = queries.parse_number(incoming.field("result_id"), "result_id", 0)
-        onward = await self._next(incoming, row, chosen, seen)
+        next_path = await onward(self._reviews, incoming, row, seen)
         ticks = {name: bool(incoming.field(name)) for name in ("second", "gold")}
         try:
             done = await self._reviews.decide(incoming.who, seen, _answer(incoming.field("class"), choices), **ticks)
         except PreconditionError as error:
-            return Redirect(_path(short_name, task_id, chosen), error.args[0], "warning")
+            return Redirect(review_path(short_name, task_id, chosen), error.args[0], "warning")
         words = _("The task is decided, and a gold task now.") if done["gold"] else _WORDS[done["state"]]
-        return Redirect(onward or _path(short_name, None, chosen), words, more=done)
+        return Redirect(next_path or review_path(short_name, None, chosen), words, more=done)
 
 
 _WORDS = {
@@ -205,7 +224,7 @@ def _answer(text: str, choices: Sequence[object]) -> object:
     return choices[number - 1]
 
 
-def _chosen(incoming: Incoming) -> ChosenReviews:
+def chosen_reviews(incoming: Incoming) -> ChosenReviews:
     """What the address says. Raises InvalidValueError."""
     which, class_ = incoming.query.get("which", ""), incoming.query.get("class", "")
     if which and which not in FILTERS:
@@ -214,6 +233,13 @@ def _chosen(incoming: Incoming) -> ChosenReviews:
         queries.parse_number(class_, "class", 0, 50)
     pairs = {"which": which, "class": class_}
     return {"which": which, "class_": class_, "query": urlencode({name: one for name, one in pairs.items() if one})}
+
+
+async def onward(reviews: ReviewQueue, incoming: Incoming, row: ProjectPage, after: int) -> str | None:
+    """The address of the task behind a result in the order that the address chooses; None behind the last one."""
+    chosen = chosen_reviews(incoming)
+    next_case = await reviews.next(incoming.who, row, chosen["which"], _class(chosen), after)
+    return None if next_case is None else review_path(row["short_name"], next_case["task_id"], chosen)
 
 
 def _class(chosen: ChosenReviews) -> int | None:
@@ -225,7 +251,7 @@ def _after(incoming: Incoming) -> int | None:
     return queries.parse_number(text, "after", 0) if text else None
 
 
-def _path(short_name: str, task_id: int | None, chosen: ChosenReviews) -> str:
+def review_path(short_name: str, task_id: int | None, chosen: ChosenReviews) -> str:
     at = f"/project/{quote(short_name)}/review"
     path = at if task_id is None else f"{at}/{task_id}"
     return f"{path}?{chosen['query']}" if chosen["query"] else path
@@ -235,145 +261,3 @@ def _outward(row: object) -> Values:
     """A row as programs and templates get it; ``class_`` is called ``class``."""
     assert isinstance(row, dict)
     return {"class" if name == "class_" else name: outward(value) for name, value in row.items()}
-
-
-_REVIEWERS_AT = "/project/<short_name>/reviewers"
-
-
-class ReviewersPublic(ProjectPublic, WithForm, Message, NewInvitation):
-    """``invitation`` is when the open invitation expires."""
-
-    reviewers: list[Reviewer]
-    invitation: str | None
-
-
-class ReviewersPrivate(ProjectPrivate):
-    """``address`` is that of the review, to send to them; ``link`` that of a new invitation, shown only once."""
-
-    address: str
-    link: str | None
-
-
-class ReviewerPages:
-    """``/project/<short_name>/reviewers``."""
-
-    def __init__(
-        self, projects: Projects, reviewers: Reviewers, base_url: str, forms: Forms, views: ProjectViews
-    ) -> None:
-        self._projects, self._reviewers, self._base_url = projects, reviewers, base_url
-        self._forms, self._views = forms, views
-
-    def routes(self) -> Iterator[Route]:
-        yield get(_REVIEWERS_AT, locked_out(self.page), manages=True)
-        yield post(_REVIEWERS_AT, locked_out(self.add), manages=True)
-        yield post(f"{_REVIEWERS_AT}/invite", locked_out(self.invite), manages=True)
-        yield post(f"{_REVIEWERS_AT}/withdraw", locked_out(self.withdraw), manages=True)
-        yield post(f"{_REVIEWERS_AT}/<name>/remove", locked_out(self.remove), manages=True)
-
-    async def page(self, incoming: Incoming, short_name: str) -> Response:
-        """The list, and a form for one more."""
-        row = await self._projects.owned(short_name, incoming.who)
-        return await self._page(incoming, row, self._forms.blank(incoming, "user"))
-
-    async def _page(
-        self,
-        incoming: Incoming,
-        row: ProjectPage,
-        form: Form,
-        message: Message = NO_MESSAGE,
-        link: str | None = None,
-    ) -> Response:
-        context = await self._views.context(incoming, row, _("Reviewers"))
-        made: NewInvitation = {} if link is None else {"invitation_url": link}
-        public = ReviewersPublic(
-            **context.public,
-            **made,
-            reviewers=await self._reviewers.listed(row["id"]),
-            invitation=open_until(await self._reviewers.invitation(row["id"])),
-            form=form,
-            **message,
-        )
-        private = ReviewersPrivate(**context.private, address=f"{self._views.address(row)}review", link=link)
-        return Page("project/reviewers.html", public, private)
-
-    async def invite(self, incoming: Incoming, short_name: str) -> Response:
-        """Makes an invitation. Its link is shown only once; programs get it as ``invitation_url``."""
-        row = await self._projects.owned(short_name, incoming.who)
-        link = invitation_link(self._base_url, row["short_name"], await self._reviewers.invite(row["id"], incoming.who))
-        return await self._page(incoming, row, self._forms.blank(incoming, "user"), new_link_message(), link)
-
-    async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
-        """Ends the open invitation."""
-        row = await self._projects.owned(short_name, incoming.who)
-        await self._reviewers.withdraw(row["id"], incoming.who)
-        return _back(short_name, _("The invitation is withdrawn."), True)
-
-    async def add(self, incoming: Incoming, short_name: str) -> Response:
-        """Makes the account with the user name ``user`` a reviewer."""
-        row = await self._projects.owned(short_name, incoming.who)
-        name = incoming.field("user").strip()
-        try:
-            done = await self._reviewers.add(row["id"], row["owners_ids"], name, incoming.who)
-        except NotFoundError:
-            wrong = _("No account has the user name “%(name)s”.", name=name) if name else _("Please fill this in.")
-            return await self._page(incoming, row, self._forms.refused(incoming, {"user": [wrong]}, "user"), MISTAKES)
-        words = _("%(name)s is now a reviewer.", name=name)
-        return _back(short_name, words if done else _("%(name)s can review tasks already.", name=name), done)
-
-    async def remove(self, incoming: Incoming, short_name: str, name: str) -> Response:
-        """Takes the right of a reviewer away."""
-        row = await self._projects.owned(short_name, incoming.who)
-        done = await self._reviewers.remove(row["id"], name, incoming.who)
-        words = _("%(name)s is no longer a reviewer.", name=name)
-        return _back(short_name, words if done else _("%(name)s is not a reviewer.", name=name), done)
-
-
-def _back(short_name: str, words: str, done: bool) -> Response:
-    return Redirect(f"/project/{quote(short_name)}/reviewers", words, "success" if done else "info")
-
-
-class InvitationPublic(Titled, WithForm):
-    """``by`` is the name of the person who invites, ``role`` what one becomes: coowner or reviewer."""
-
-    project: Values
-    by: str
-    role: str
-
-
-class InvitationPrivate(TypedDict):
-    """``here`` is the address of the invitation."""
-
-    here: str
-
-
-class InvitationPages:
-    """``/project/<short_name>/invitation``. People can open it before they sign in."""
-
-    def __init__(
-        self, invitations: ProjectInvitations, ownership: Ownership, reviewers: Reviewers, forms: Forms
-    ) -> None:
-        self._invitations, self._ownership, self._reviewers = invitations, ownership, reviewers
-        self._forms = forms
-
-    def routes(self) -> Iterator[Route]:
-        yield get("/project/<short_name>/invitation", self.invitation)
-        yield post("/project/<short_name>/invitation", self.accept)
-
-    async def invitation(self, incoming: Incoming, short_name: str) -> Response:
-        """What the link is to."""
-        key = incoming.query.get("key", "")
-        invited = await self._invitations.invited(key, short_name)
-        here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
-        public = InvitationPublic(title=_("Invitation"), form=self._forms.blank(incoming), **invited)
-        return Page("project/invitation.html", public, InvitationPrivate(here=here))
-
-    async def accept(self, incoming: Incoming, short_name: str) -> Response:
-        """Uses the link up."""
-        key = incoming.query.get("key", "") or incoming.field("key")
-        if (await self._invitations.invited(key, short_name))["role"] == REVIEWER:
-            done = await self._reviewers.accept(key, short_name, incoming.who)
-            words = _("You are now a reviewer of this project.") if done else _("You can review tasks already.")
-            return Redirect(f"/project/{quote(short_name)}/review", words, "success" if done else "info")
-        done = await self._ownership.accept(key, short_name, incoming.who)
-        words = _("You are now a co-owner of this project.") if done else _("You are a co-owner already.")
-        return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")

@@ -11,6 +11,7 @@ import attrs
 
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, fetch_row, fetch_row_or_none, fetch_rows, one_or_none
+from crowdd.features.trust import decision_statements
 from crowdd.features.trust.rows import (
     CheckedResult,
     Decided,
@@ -66,7 +67,8 @@ _OF_REASON = "r.project_id = %(project)s AND r.last_version AND r.reason = w.rea
 
 @attrs.frozen
 class Wanted:
-    """Which tasks: those with these ``reasons``, in this order, or ``special`` ones: opinions, commented, doubted, disputed or ruled.
+    """Which tasks: those with these ``reasons``, in this order, or ``special`` ones: opinions, commented, doubted, disputed, ruled or
+    agreement.
 
     ``class_``: only results of this class, 0 for those without one, None for all. ``after``: behind the result with
     this id. ``me``: tasks of which this account has said what it thinks are left out of the queue.
@@ -86,7 +88,7 @@ async def list_queue(db: Database, project_id: int, wanted: Wanted, maximum: int
         ReviewedTask,
         f"""
         WITH here AS MATERIALIZED (
-            SELECT coalesce(array_position(%(reasons)s::text[], reason), 0) AS rank, coalesce(confidence, 0) AS confidence, task_id
+            SELECT coalesce(array_position(%(reasons)s::text[], reason), 0) AS rank, coalesce(confidence, 0) AS confidence, task_id, agreement, id
               FROM result WHERE project_id = %(project)s AND id = %(after)s),
         found AS MATERIALIZED ({_special(wanted.special) if wanted.special else _queue(wanted.class_)})
         SELECT r.id AS result_id, r.task_id, r.class::int AS class_, printed_confidence(r)::numeric::float8 AS confidence,
@@ -136,6 +138,8 @@ def _special(which: str) -> str:
             " JOIN result r ON r.project_id = %(project)s AND r.task_id = o.task_id AND r.last_version"
             f" WHERE {_COMPLETE} ORDER BY r.task_id LIMIT %(maximum)s"
         )
+    if which == "agreement":
+        return decision_statements.by_agreement(_COMPLETE)
     if which == "doubted":
         return (
             "SELECT 1 AS rank, r.id, 0::real AS confidence, r.task_id FROM (SELECT r.* FROM result r WHERE r.project_id = %(project)s"
@@ -184,20 +188,21 @@ MAX_RUNS = 200
 _CASE = (
     "SELECT r.id AS result_id, r.task_id, r.version, r.class::int AS class_, printed_confidence(r)::numeric::float8 AS confidence,"
     " model_value(r)::numeric::float8 AS model, CASE WHEN r.n_compared > 1 THEN r.agreement::numeric::float8 END AS agreement, r.reason, r.posterior::float8[] AS posterior,"
-    " coalesce(r.log_likelihoods, b.log_likelihoods)::float8[] AS added, r.task_run_ids, to_jsonb(q.choices) AS choices, r.decided_by, a.name AS decided_name, r.decided_at"
-    " FROM result r JOIN trust_model q ON q.project_id = r.project_id LEFT JOIN account a ON a.id = r.decided_by"
+    " coalesce(r.log_likelihoods, b.log_likelihoods)::float8[] AS added, r.task_run_ids, coalesce(to_jsonb(q.choices), '[]') AS choices, r.decided_by, a.name AS decided_name, r.decided_at, r.decided"
+    " FROM result r LEFT JOIN trust_model q ON q.project_id = r.project_id LEFT JOIN account a ON a.id = r.decided_by"
     " LEFT JOIN LATERAL (SELECT b.log_likelihoods FROM result b WHERE b.project_id = r.project_id AND b.task_id = r.task_id"
     " AND b.task_run_ids = r.task_run_ids AND b.log_likelihoods IS NOT NULL ORDER BY b.version DESC LIMIT 1) b ON true"
 )
 
 
 async def find_case(db: Database, project_id: int, task_id: int) -> ReviewCase | None:
-    """The last result of a completed task; None without one, or where the first answer field is no label."""
+    """The last result of a completed task; None without one."""
     return await fetch_row_or_none(
         db,
         ReviewCase,
         f"{_CASE} JOIN task_ledger l ON l.project_id = r.project_id AND l.task_id = r.task_id AND l.done AND l.mode <> 'gold'"
-        " WHERE r.project_id = %(project)s AND r.task_id = %(task)s AND r.last_version AND r.reason IS NOT NULL",
+        " WHERE r.project_id = %(project)s AND r.task_id = %(task)s AND r.last_version"
+        " AND (r.reason IS NOT NULL OR q.project_id IS NULL)",
         {"project": project_id, "task": task_id},
     )
 

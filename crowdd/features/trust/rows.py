@@ -22,7 +22,7 @@ class ReviewedTask(TypedDict):
     confidence: float | None
     model: float | None
     agreement: float | None
-    reason: str
+    reason: str | None
     answers: int
     opinions: int
     comments: int
@@ -42,7 +42,8 @@ class ReviewCounts(TypedDict):
 class ReviewCase(TypedDict):
     """The last result of a completed task, with the choices of its project.
 
-    ``added`` is what its posterior is made of (result.log_likelihoods).
+    ``added`` is what its posterior is made of (result.log_likelihoods); ``decided``: what an expert answered. Without a
+    label there are no choices, and a reason only once an expert has decided.
     """
 
     result_id: int
@@ -52,7 +53,7 @@ class ReviewCase(TypedDict):
     confidence: float | None
     model: float | None
     agreement: float | None
-    reason: str
+    reason: str | None
     posterior: list[float] | None
     added: list[float] | None
     task_run_ids: list[int]
@@ -60,6 +61,7 @@ class ReviewCase(TypedDict):
     decided_by: int | None
     decided_name: str | None
     decided_at: datetime | None
+    decided: Json
 
 
 class ReviewOpinion(TypedDict):

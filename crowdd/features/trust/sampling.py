@@ -16,8 +16,8 @@ from crowdd.features.results.consensus import wilson_interval
 from crowdd.features.results.rows import CheckedAgreement, CheckedClass, CheckedShare
 from crowdd.features.trust import review_statements, sample_statements
 from crowdd.features.trust.recalibration import Checked, recalibrate
-from crowdd.features.trust.review import require_person
 from crowdd.features.trust.rows import Recalibration, SampledResult
+from crowdd.features.trust.whole_answers import require_person
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError, PreconditionError
 from crowdd.kernel.languages import _

@@ -43,6 +43,17 @@ def marks_of(value: object) -> list[str] | None:
     return [str(one.get("label") or one.get("text") or "") for one in value]
 
 
+def lines_of(value: object) -> str | None:
+    """The text of a transcription, its lines parted by slashes. None for what is no list of lines."""
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) and _is_line(one) for one in value):
+        return None
+    return " / ".join(one["text"] for one in value)
+
+
+def _is_line(one: dict[str, object]) -> bool:
+    return isinstance(one.get("text"), str) and not {"start", "end"} & one.keys()
+
+
 def _is_mark(one: dict[str, object]) -> bool:
     return any(names <= one.keys() for names in _OF_MARKS)
 

@@ -41,7 +41,7 @@ from crowdd.core.text.markdown import to_html
 from crowdd.core.text.picture_addresses import FILES_AT, upload_path
 from crowdd.http.edge.headers import best_language
 from crowdd.http.html import frames
-from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_words, marks_of
+from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_words, lines_of, marks_of
 from crowdd.http.html.images import draw_placeholder
 from crowdd.http.html.static_files import StaticFiles, folder_for
 from crowdd.http.request import Incoming
@@ -155,6 +155,12 @@ class SiteContext:
     def style(self) -> str:
         """The path of the style sheet with its colours, or nothing."""
         return self.appearance().style
+
+    @property
+    def map(self) -> dict[str, str]:
+        """The map that the site offers: its ``tiles`` and ``attribution``."""
+        shown = self.appearance()
+        return {"tiles": shown.tiles, "attribution": shown.attribution}
 
     def static(self, path: str) -> str:
         """The versioned address of a static file."""
@@ -312,6 +318,7 @@ class _Words:
             "alone": alone,
             "answer_keys": answer_keys,
             "asked_keys": asked_keys,
+            "lines_of": lines_of,
             "marks_of": marks_of,
             "in_words": self._in_words,
         }

@@ -72,6 +72,14 @@ def contact(text: str) -> str:
     return text
 
 
+def tile_address(text: str) -> str:
+    """an https address with {z}, {x} and {y}"""
+    address = re.fullmatch(r"https://[A-Za-z0-9.-]+(:\d{1,5})?/[^\s\"'<>]*", text)
+    if text and (address is None or not all(part in text for part in ("{z}", "{x}", "{y}"))):
+        raise ValueError
+    return text
+
+
 def s3_endpoint(text: str) -> str:
     """an address such as https://s3.example.org, without a path"""
     if text and not re.fullmatch(r"https?://[^\s/?#@]+/?", text):

@@ -14,6 +14,7 @@ from crowdd.kernel.config.options import (
     option,
     port,
     positive,
+    tile_address,
     words,
 )
 
@@ -167,6 +168,22 @@ class MetricsSettings:
         "",
         doc="Bearer token for /metrics. Without a token only this machine can read them, and not through a proxy.",
     )
+
+
+@attrs.frozen
+class MapSettings:
+    """``[maps]``: a map that projects may show in place of the one that comes with crowdd."""
+
+    tiles: str = option(
+        "",
+        tile_address,
+        doc=(
+            "Address of the pictures of a map, with {z}, {x} and {y}: https://tiles.example.org/{z}/{x}/{y}.png. "
+            "Owners choose it for the maps of their questions. The server behind it sees the addresses of "
+            "volunteers. Leave it empty to offer none."
+        ),
+    )
+    attribution: str = option("", doc="Text that the provider of the map asks for, shown on each of these maps.")
 
 
 @attrs.frozen

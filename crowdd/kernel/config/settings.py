@@ -30,7 +30,14 @@ from crowdd.kernel.config.data import (
 )
 from crowdd.kernel.config.limits import ExportSettings, LiveSettings, QuotaSettings, RateLimitSettings
 from crowdd.kernel.config.outbound import MailSettings, OutgoingSettings, WebhookSettings
-from crowdd.kernel.config.server import DaemonSettings, HttpSettings, LogSettings, MetricsSettings, SiteSettings
+from crowdd.kernel.config.server import (
+    DaemonSettings,
+    HttpSettings,
+    LogSettings,
+    MapSettings,
+    MetricsSettings,
+    SiteSettings,
+)
 from crowdd.kernel.errors import ConfigError
 
 
@@ -62,6 +69,7 @@ class Settings:
     outgoing: OutgoingSettings = attrs.Factory(OutgoingSettings)
     webhooks: WebhookSettings = attrs.Factory(WebhookSettings)
     mail: MailSettings = attrs.Factory(MailSettings)
+    maps: MapSettings = attrs.Factory(MapSettings)
     site: SiteSettings = attrs.Factory(SiteSettings)
 
     @property

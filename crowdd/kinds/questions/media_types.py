@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from crowdd.kernel.languages import _
-from crowdd.kinds.questions.options import ADDRESS, SOURCE, SOURCES, TEXT, number, numbers
+from crowdd.kinds.questions.options import ADDRESS, BOOLEAN, SOURCE, SOURCES, TEXT, number, numbers
 from crowdd.kinds.questions.question_type import MediaType
 
 _SOURCE: Final = SOURCE.called(_("Source"), _("The column of your tasks that has it, or one address for all tasks."))
@@ -16,6 +16,9 @@ _BEGIN: Final = _("A column with “latitude, longitude” or GeoJSON.")
 _TILES: Final = _("With {z}, {x} and {y}. The provider sees the addresses of your volunteers.")
 _MAP: Final = {
     "source": attrs.evolve(SOURCE, needed=False).called(_("Place to begin with"), _BEGIN),
+    "site_map": BOOLEAN.called(
+        _("Show the map of this site"), _("If it has one. Otherwise the map is drawn without asking another server.")
+    ),
     "tiles": ADDRESS.called(_("Address of the map’s pictures"), _TILES),
     "attribution": TEXT.called(_("Attribution"), _("The text that the provider of the map asks for.")),
     "center": numbers(2, -180, 180).called(_("Centre"), _("Latitude and longitude, if a task names no place.")),
@@ -45,8 +48,9 @@ MARK_MEDIA: Final = (
     ),
     MediaType(
         "map",
-        "A map. Its source is a place to begin with: `latitude, longitude`, or GeoJSON that is shown. `tiles` is the"
-        " address of its pictures with {z}, {x} and {y}, `center` the latitude and longitude to begin with otherwise.",
+        "A map. Its source is a place to begin with: `latitude, longitude`, or GeoJSON that is shown; by default that"
+        " of the columns with latitude and longitude. `site_map` shows the map that the site offers, `tiles` is the"
+        " address of other pictures with {z}, {x} and {y}, `center` where to begin otherwise.",
         _MAP,
         _("Map"),
         _("A map to look at or to mark."),

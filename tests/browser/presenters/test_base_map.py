@@ -14,6 +14,10 @@ pytestmark = pytest.mark.browser
 TILE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+OFFERED = """addEventListener("DOMContentLoaded", () => {
+  const told = JSON.stringify({ tiles: "https://site.test/{z}/{x}/{y}.png", attribution: "Site maps" });
+  document.head.append(Object.assign(document.createElement("script"), { id: "questions-map", type: "application/json", textContent: told }));
+});"""  # as a site with [maps] tiles has it in each frame
 BERN, BISCAY = [7.45, 46.95], [-6.0, 45.5]
 _COLOUR = """(map) => {
   const box = map.getBoundingClientRect(), canvas = map.querySelector(".leaflet-ground-pane canvas"), drawn = canvas.getBoundingClientRect();
@@ -71,3 +75,39 @@ def test_pictures_of_a_map_take_the_place_of_the_land(desk: Any) -> None:
     field(frame, "where_map_place")
     desk.until(lambda: frame.locator(".map:visible .leaflet-tile-pane").count() == 1)
     assert frame.locator(".leaflet-ground-pane").count() == 0
+
+
+@pytest.mark.proof
+def test_the_map_of_the_site_is_shown_where_its_owner_chose_that_and_begins_at_two_columns(
+    desk: Any, new_project: Any
+) -> None:
+    asked = list[str]()
+    desk.mine = new_project(tasks=1)
+
+    def tile(route: Any) -> None:
+        asked.append(route.request.url)
+        route.fulfill(content_type="image/png", body=TILE)
+
+    desk.context.route("https://site.test/**", tile)
+    bare = {"name": "chart", "type": "map", "zoom": 10, "description": "A chart"}
+    document = {"version": 1, "steps": [step("where", {**bare, "site_map": True}, "map_place")]}
+    desk.begin()
+    desk.page.add_init_script(OFFERED)
+    desk.mine.owner.api("PUT", f"task/{desk.mine.tasks[0]}", {"info": {"Breite": "46,95", "Länge": "7,45"}})
+    roles = {"Breite": "latitude", "Länge": "longitude"}
+    desk.mine.show(questions=document, column_roles=roles)
+    desk.go("/project/MINE/newtask")
+    frame = desk.frame()
+    field(frame, "where_map_place")
+    desk.until(lambda: frame.locator(".map:visible .leaflet-tile-loaded").count())
+    assert frame.locator(".leaflet-ground-pane").count() == 0 and frame.get_by_text("Site maps").count() == 1
+    columns = {tuple(map(int, url.removeprefix("https://site.test/").removesuffix(".png").split("/"))) for url in asked}
+    assert {z for z, _, _ in columns} == {10} and any((x, y) == (533, 360) for _, x, y in columns), columns
+    asked.clear()
+    desk.mine.add_task()
+    desk.mine.show(questions={"version": 1, "steps": [step("where", map_at(BERN, 6), "map_place")]})
+    desk.go("/project/MINE/newtask")
+    frame = desk.frame()
+    field(frame, "where_map_place")
+    desk.until(lambda: frame.locator(".leaflet-ground-pane[data-shown]").count() == 1)
+    assert asked == [], "the owner did not choose it"

@@ -1040,7 +1040,7 @@ def asked_questions(fields: list[Context]) -> Context:
         "fields": [own if nth == first else fields[1] for nth in range(len(shown))],
         "tables": {first: [{"answer": "Bus <b>", "filter": '"bus"', "n": 3}]},
         "places": {one["name"]: draw_map(one["points"]) for one in questions if one["points"]},
-        "method": method_of(info | {"trust": {}}, shown, per_task=2.5, anonymous=True, gold=True),
+        "method": method_of(info | {"trust": {}}, shown, per_task=2.5, decided=3, anonymous=True, gold=True),
         "titles": {name: one.text for name, one in words.items()},
     }
 
@@ -1747,7 +1747,7 @@ def _marked() -> list[Any]:
     together = [
         CONSENSUS | {"name": field.name, "type": field.type, "value": marks.get(field.name[5:])} for field in fields
     ]
-    return marked_media(fields, runs, together, {}, "A fox <b>was</b> there.")
+    return marked_media(fields, runs, together, {}, "A fox <b>was</b> there.", {})
 
 
 def _task_cases(at: str) -> Iterator[Case]:
@@ -2066,11 +2066,15 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     }
     page, keys = "project/review.html", frame(ILSE, f"{at}review") | owner | {"title": "Review", "owns": True}
     keys |= {"choices": choices, "counts": counts, "chosen": chosen, "declared": True, "first": True, "next": 9}
+    keys |= {"decidable": False}
     yield Case(page, "some", keys | {"tasks": [task, task | unfit, task | {"reason": Word("expert")}]})
     filtered = {"chosen": {"which": "full", "class_": "2", "query": "which=full&class=2"}, "first": False, "next": None}
     yield Case(page, "nothing", keys | {"tasks": [], "next": None})
     yield Case(page, "none match", keys | filtered | {"tasks": []})
-    yield Case(page, "no label", keys | {"tasks": [], "next": None, "declared": False, "choices": []})
+    nothing = {"next": None, "declared": False, "choices": []}
+    yield Case(page, "no label", keys | nothing | {"tasks": []})
+    unlabelled = task | {"class": None, "model": None, "confidence": None, "reason": None}
+    yield Case(page, "questions", keys | nothing | {"decidable": True, "tasks": [unlabelled]})
     page, keys = "project/review_task.html", frame(ILSE, f"{at}review/28114") | owner | {"title": "Review task 28114"}
     result = {"result_id": 9, "class": 2, "reason": Word("full"), "posterior": [0.3, 0.6, 0.1, 0], "choices": choices}
     result |= {"decided_by": None, "decided_name": None, "decided_at": None}
@@ -2091,6 +2095,7 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
         "csrf": "c",
     }
     keys |= {"preview": shown, "source": "", "next": Word(f"{at}review/28115")}
+    keys |= {"whole": False, "withdraws": False, "titles": {}, "worded": {}, "beginning": None}
     yield Case(page, "doubtful", keys)
     yield Case(
         page, "framed", keys | {"source": "<p>?</p>", "preview": {"project": {}, "tasks": [], "invented": False}}
@@ -2099,6 +2104,12 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     differing = {"opinions": [opinion, opinion | {"class": None}], "differ": True, "owns": False, "decides": False}
     yield Case(page, "decided", keys | {"result": result | decided, "next": None} | differing)
     yield Case(page, "none", keys | {"result": result | {"reason": Word("none"), "posterior": None, "class": None}})
+    titles = {"q": "How high?", "note": "A note"}
+    whole = {"whole": True, "withdraws": True, "source": "<p>?</p>", "titles": titles, "beginning": {"q": 4}}
+    whole |= {"worded": {one["id"]: {"q": 3, "note": [{"text": "Dear Anna"}]} for one in answers}}
+    yield Case(page, "whole answer", keys | whole | {"result": result | decided})
+    unlabelled = {"choices": [], "posterior": None, "class": None, "reason": None}
+    yield Case(page, "without a label", keys | whole | {"result": result | unlabelled, "withdraws": False, "keys": []})
     page, keys = "project/sample.html", frame(ILSE, f"{at}sample") | owner | {"title": "Random sample", "owns": True}
     share = {"right": 189, "n": 200, "share": 0.945, "low": 0.904, "high": 0.969}
     nothing = {"right": 0, "n": 0, "share": None, "low": None, "high": None}
@@ -2294,7 +2305,8 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
         "created": "2025-11-20T21:44:00.000000", "bytes": 812_331, "format": "csv", "again": False, "keep_columns": False, "ended": None,
         "columns": ["image_url", "taken_at", "camera", "n_answers"], "queue_item": None, "updated": 0, "twice": 0,
         "kept": 0, "empty": 2, "gone": 0, "kind": "table", "key_name": None, "n_answers": 30, "on_error": None,
-        "dialect": {"format": "csv", "encoding": "cp1252", "delimiter": ";", "header": True}, "doubts": ["encoding"],
+        "dialect": {"format": "csv", "encoding": "cp1252", "delimiter": ";", "header": True, "commas": {"Breite": False}},
+        "doubts": ["encoding", "decimal_commas"],
         "check_item": None, "check_error": "", "work": None, "left_behind": [], "waits": None, "exportlike": False,
         "max_atomic_rows": 50_000, "sheets": [],
         "preview": {"rows": 4212, "added": 4197, "updated": 0, "present": 3, "twice": 2, "kept": 0, "refused": 12,

@@ -7,19 +7,26 @@ CREATE FUNCTION certain_of(p_class int, p_k int) RETURNS real[] IMMUTABLE LANGUA
 SELECT array_agg((j = p_class)::int::real ORDER BY j) FROM generate_series(1, p_k) j $$;
 
 -- Makes a version behind the last result r that says something else of the same answers, for this reason (expert or analysis): what r
--- taught is taken back and replaced. The caller holds the ledger row. A draft emits no event and teaches nothing.
-CREATE FUNCTION decided_version(r result, q trust_model, p_class int, p_posterior real[], p_reason text, p_user bigint, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+-- taught is taken back and replaced. The caller holds the ledger row. A draft emits no event and teaches nothing. p_decided: the whole answer
+-- of an expert; without one, an earlier one goes on with another class. Without a label there is no model q and no class.
+CREATE FUNCTION decided_version(r result, q trust_model, p_class int, p_posterior real[], p_reason text, p_user bigint, p_now timestamptz, p_decided jsonb DEFAULT NULL)
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE s said := (q.choices[p_class], NULL, r.n_compared, r.agreement, p_posterior[p_class]); names text[]; users jsonb; said_by_name jsonb; res bigint; model real;
+        decided jsonb := coalesce(p_decided, jsonb_set(r.decided, q.path, q.choices[p_class])); fields jsonb := (SELECT answer_fields FROM project WHERE id = r.project_id);
 BEGIN
     s := kept_consensus(s);
+    IF decided IS NOT NULL THEN
+        s := decided_said(fields->0, decided, s, 1);
+        r.further := decided_further(fields, decided, r.further);
+    END IF;
     PERFORM unteach(r.project_id, r.task_id);
     UPDATE result SET last_version = false WHERE project_id = r.project_id AND id = r.id;
     INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, info, consensus, consensus_hash, n_compared, agreement, confidence, further,
-                        class, posterior, reason, saved, decided_by, decided_at)
+                        class, posterior, log_likelihoods, reason, saved, decided_by, decided_at, decided)
     VALUES (r.project_id, r.task_id, r.version + 1, true, r.task_run_ids, p_now, r.info, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, r.further,
-            p_class, p_posterior, p_reason, r.saved, p_user, p_now) RETURNING id INTO res;
+            p_class, p_posterior, CASE WHEN q.project_id IS NULL THEN r.log_likelihoods END, p_reason, r.saved, p_user, p_now, decided) RETURNING id INTO res;
     -- Of the same answers, so what they add to alpha is the same. What was still to be compared of them is so of this version.
-    IF r.alpha IS NULL AND (SELECT answer_fields FROM project WHERE id = r.project_id) IS NOT NULL THEN PERFORM compare_later(r.project_id, r.task_id, res, false);
+    IF r.alpha IS NULL AND fields IS NOT NULL THEN PERFORM compare_later(r.project_id, r.task_id, res, false);
     ELSE UPDATE result SET alpha = r.alpha WHERE project_id = r.project_id AND id = res; END IF;
     PERFORM teach(r.project_id, r.task_id);
     INSERT INTO stat_delta (project_id, hour, outcomes, consensus_hash, n_compared, agreement)

@@ -54,7 +54,7 @@ BEGIN
     RETURN QUERY SELECT s.*, CASE WHEN fields IS NOT NULL THEN further_consensus(fields, infos) END;
 END $$;
 
--- Compares the answers in the last result of a task again. Where they have classes, it finds these again, also of other answers.
+-- Compares the answers in the last result of a task again. What an expert has decided stays. Where they have classes, it finds these again, also of other answers.
 CREATE FUNCTION compare_result(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE res bigint;
 BEGIN
@@ -63,6 +63,7 @@ BEGIN
     UPDATE result r SET (consensus, consensus_hash, n_compared, agreement, confidence, further) = (SELECT * FROM consensus_of(p_project, p_task, r.task_run_ids)), alpha = NULL
      WHERE project_id = p_project AND task_id = p_task AND last_version RETURNING id INTO res;
     IF FOUND AND (SELECT answer_fields FROM project WHERE id = p_project) IS NOT NULL THEN PERFORM compare_later(p_project, p_task, res, false); END IF;
+    PERFORM say_decided(p_project, p_task);
 END $$;
 
 -- Compares the answers to the last results of the next tasks of a project that is due (agreement_due), at most p_maximum.

@@ -94,6 +94,9 @@ BEGIN
         IF c.said->0 <> 'null' THEN s := said_of(fields->0->>'type', c.said->0); END IF;
         SELECT jsonb_agg(CASE WHEN coalesce(c.said->nth, 'null') = 'null' THEN coalesce(r.further->(nth - 1), 'null') ELSE said_as_json(said_of(fields->nth->>'type', c.said->nth)) END ORDER BY nth)
           INTO more FROM generate_series(1, jsonb_array_length(r.further)) nth;
+        IF r.decided IS NOT NULL THEN
+            s := decided_said(fields->0, r.decided, s, 1); more := decided_further(fields, r.decided, more);
+        END IF;
         UPDATE result x SET consensus = s.consensus, consensus_hash = s.consensus_hash, n_compared = s.n_compared, agreement = s.agreement, confidence = s.confidence,
                further = more, alpha = c.alpha WHERE x.project_id = c.project_id AND x.id = r.id;
         PERFORM measure_later(c.project_id, p_now);
@@ -110,7 +113,7 @@ END $$;
 -- What consensus_of says of a task, where the fields that are compared after the commit have what the last result has of them.
 CREATE FUNCTION consensus_with_compared(p_project bigint, p_task bigint)
 RETURNS TABLE (consensus jsonb, consensus_hash bigint, n_compared int, agreement real, confidence real, further jsonb) STABLE LANGUAGE plpgsql AS $$
-DECLARE r result; c record;
+DECLARE r result; c record; s said; fields jsonb;
 BEGIN
     SELECT * INTO c FROM consensus_of(p_project, p_task);
     IF NOT FOUND THEN RETURN; END IF;
@@ -121,6 +124,13 @@ BEGIN
         c.consensus := r.consensus; c.consensus_hash := r.consensus_hash; c.n_compared := r.n_compared; c.agreement := r.agreement; c.confidence := r.confidence;
     END IF;
     SELECT jsonb_agg(CASE WHEN e = 'null' THEN coalesce(r.further->(nth - 1)::int, e) ELSE e END ORDER BY nth) INTO c.further FROM jsonb_array_elements(c.further) WITH ORDINALITY f (e, nth);
+    SELECT * INTO r FROM result x WHERE x.project_id = p_project AND x.task_id = p_task AND x.last_version AND x.decided IS NOT NULL;
+    IF FOUND THEN
+        SELECT answer_fields INTO fields FROM project WHERE id = p_project;
+        s := decided_said(fields->0, r.decided, (c.consensus, c.consensus_hash, c.n_compared, c.agreement, c.confidence)::said, 1);
+        RETURN QUERY SELECT s.*, decided_further(fields, r.decided, c.further);
+        RETURN;
+    END IF;
     RETURN QUERY SELECT c.consensus, c.consensus_hash, c.n_compared, c.agreement, c.confidence, c.further;
 END $$;
 

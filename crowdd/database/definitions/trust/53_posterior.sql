@@ -223,7 +223,8 @@ DECLARE w weighed; x result;
 BEGIN
     IF NOT EXISTS (SELECT FROM trust_model WHERE project_id = p_project) THEN
         PERFORM unteach(p_project, p_task);
-        UPDATE result SET generation = NULL, class = NULL, posterior = NULL, log_likelihoods = NULL, weighed_by = NULL, reason = NULL
+        UPDATE result SET generation = NULL, class = NULL, posterior = NULL, log_likelihoods = NULL, weighed_by = NULL,
+               reason = CASE WHEN decided IS NOT NULL THEN reason END
          WHERE project_id = p_project AND task_id = p_task AND last_version AND (reason IS NOT NULL OR posterior IS NOT NULL);
         PERFORM weigh_labels_again(p_project, p_task);
         PERFORM teach(p_project, p_task);

@@ -32,7 +32,7 @@ _SIGN_IN = _(
     " it as CSV and import the file."
 )
 _XML = _("The file is XML. Convert it to CSV or JSON, with one row for each task.")
-_GEOJSON = _("The file is GeoJSON. Import its features as a JSON array or as NDJSON, one feature in each line.")
+_GEOJSON = _("The file has geometries without features. Save it as GeoJSON with a FeatureCollection.")
 _REFERENCES = _("The file is a list of references (RIS, BibTeX or EndNote). Export it from its program as CSV.")
 _CARDS = _("The file is an address book or a calendar. Export it from its program as CSV.")
 _SQL = _("The file is a dump of a database. Export the table as CSV.")
@@ -112,7 +112,7 @@ def require_table(text: str) -> None:
 _IIIF_ADDRESS = re.compile(r'"https?://(?:www\.)?(?:iiif\.io|shared-canvas\.org)/')
 _AFTER_CONTEXT = re.compile(r"\s*+:\s*+(?:\[[^\]]*+)?")
 _MAX_CONTEXT = 2_000  # characters between "@context" and its address of IIIF
-_GEOJSON_SIGN = re.compile(r'"type"\s*:\s*"(?:FeatureCollection|GeometryCollection|Topology|Feature)"')
+_GEOJSON_SIGN = re.compile(r'"type"\s*:\s*"(?:GeometryCollection|Topology)"')
 _LIST_OF_OBJECTS = re.compile(r'"((?:[^"\\]|\\.){1,60})"\s*:\s*\[\s*\{')
 
 
@@ -121,6 +121,20 @@ def is_iiif(text: str) -> bool:
     if '"sc:Manifest"' in text or '"sc:Collection"' in text:
         return True
     return any(_is_context(text[max(0, m.start() - _MAX_CONTEXT) : m.start()]) for m in _IIIF_ADDRESS.finditer(text))
+
+
+_FEATURES = re.compile(r'"type"\s*:\s*"Feature(?:Collection)?"')
+_GPX = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->).)*+-->\s*)*+<gpx[\s>]", re.DOTALL)
+
+
+def is_geojson(text: str) -> bool:
+    """Whether a JSON object that begins with this text has features of GeoJSON."""
+    return _FEATURES.search(text) is not None
+
+
+def is_gpx(text: str) -> bool:
+    """Whether XML that begins with this text is GPX."""
+    return _GPX.match(text) is not None
 
 
 def _is_context(before: str) -> bool:

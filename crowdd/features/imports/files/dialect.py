@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -12,7 +13,7 @@ from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kinds.column_roles import MAX_NAME
 
-PREPARED = ("xlsx", "ods", "parquet", "iiif", "dwca", "observations")
+PREPARED = ("xlsx", "ods", "parquet", "iiif", "dwca", "observations", "geojson", "gpx")
 """Formats that are no text: ``features.imports.prepared`` reads them into rows."""
 FORMATS = ("csv", "json", "ndjson", *PREPARED)
 TABLES = frozenset({"csv", "xlsx", "ods"})
@@ -55,7 +56,8 @@ class Dialect:
     other than DELIMITERS comes from a line ``sep=`` at the beginning of the file. ``sheet`` names the one of a workbook
     that is read, "" the first visible one that has rows. ``line`` is the number of the line with the names, above which
     nothing is read; 0 where that is found by looking. ``names`` are the names that columns of the file get, by those
-    that they have in it.
+    that they have in it. ``commas``: columns of a table that are all numbers with a decimal comma, by the
+    names that they get, and whether these become numbers.
     """
 
     format: str
@@ -65,6 +67,7 @@ class Dialect:
     sheet: str = ""
     line: int = 0
     names: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    commas: Mapping[str, bool] = attrs.field(factory=dict, hash=False)
 
     def to_json(self) -> dict[str, Any]:
         """The dialect as a JSON object."""
@@ -88,6 +91,7 @@ class Dialect:
             _sheet(value.get("sheet", "")),
             _line(value.get("line", 0)),
             _names(value.get("names", {})),
+            _commas(value.get("commas", {})),
         )
 
 
@@ -122,6 +126,12 @@ def _names(value: object) -> dict[str, str]:
     if len(set(names.values())) < len(names):
         raise InvalidValueError(_("Two columns cannot have the same name."))
     return names
+
+
+def _commas(value: object) -> dict[str, bool]:
+    if not isinstance(value, Mapping) or not all(isinstance(each, bool) for each in value.values()):
+        raise InvalidValueError(_("`commas` must be an object of truth values."))
+    return {str(name): each for name, each in islice(value.items(), MAX_COLUMNS)}
 
 
 def _one_of(name: str, value: object, choices: tuple[object, ...]) -> Any:

@@ -15,12 +15,15 @@ import orjson
 
 from crowdd.features.imports.files.containers import (
     container_of,
+    is_geojson,
+    is_gpx,
     is_iiif,
     object_words,
     require_not_binary,
     require_table,
     require_text,
 )
+from crowdd.features.imports.files.decimal_commas import CommaColumns
 from crowdd.features.imports.files.dialect import PREPARED, TABLES, Dialect
 from crowdd.features.imports.files.reading import read_about, read_rows
 from crowdd.features.imports.files.rows import FileRow, undecodable
@@ -59,6 +62,8 @@ def detect(path: Path) -> Dialect:
         return Dialect("json", encoding)
     if begin == "{":
         return _objects(text, encoding)
+    if is_gpx(text):
+        return Dialect("gpx")
     require_table(text)
     lines = _whole_lines(text)
     delimiter = detect_delimiter(lines)
@@ -102,6 +107,8 @@ def _objects(text: str, encoding: str) -> Dialect:
     if good * (5 if _is_object(lines[0]) else 2) < len(lines) or (len(lines) == 1 and _is_document(lines[0])):
         if is_iiif(text):
             return Dialect("iiif")
+        if is_geojson(text):
+            return Dialect("geojson")
         raise InvalidValueError(object_words(text))
     return Dialect("ndjson", encoding)
 
@@ -124,9 +131,10 @@ def _is_document(line: str) -> bool:
     return "features" in values or "@context" in values or any(isinstance(e, dict) for each in lists for e in each)
 
 
-DOUBTS = ("one_column", "no_header", "encoding", "rows_in_cell")
+DOUBTS = ("one_column", "no_header", "encoding", "rows_in_cell", "decimal_commas")
 """What an owner is asked: whether a file with one column has another delimiter; whether the first line, which looks
-like data, names the columns; whether the letters are right; whether a cell that looks like several rows is one."""
+like data, names the columns; whether the letters are right; whether a cell that looks like several rows is one; whether
+numbers with a decimal comma become numbers."""
 _CERTAIN = frozenset({"utf-8", "utf-8-sig", "utf-16"})
 
 
@@ -159,6 +167,7 @@ class _Sum:
         self.good = self.refused = self.empty = 0
         self.last_error = ""
         self._undecodable = False
+        self._commas = CommaColumns() if dialect.format in TABLES else None
         self._grows, self._may_hide_rows = dialect.format not in TABLES, dialect.format == "csv"
 
     def add(self, row: FileRow) -> None:
@@ -180,8 +189,15 @@ class _Sum:
             self._grows and len(self.columns) < MAX_COLUMNS and not values.keys() <= self.columns.keys()
         ):
             self.columns |= dict.fromkeys(islice(values, MAX_COLUMNS))
+        if self._commas is not None:
+            self._commas.look_at(values)
         if self._may_hide_rows:
             self._may_hide_rows = not _hides_rows(values, self._dialect.delimiter)
+
+    def commas(self) -> dict[str, bool]:
+        """The columns with decimal commas, and whether they become numbers."""
+        texts = dict.fromkeys(self._commas.names() if self._commas else (), False)
+        return texts | {name: True for name, wanted in self._dialect.commas.items() if wanted and name in self.columns}
 
     def doubts(self, first: list[str]) -> Iterator[str]:
         """The doubts of a file; ``first`` are the cells of its first line, where it is a table."""
@@ -193,6 +209,8 @@ class _Sum:
             yield "encoding"
         if self._dialect.format == "csv" and not self._may_hide_rows:
             yield "rows_in_cell"
+        if not all(self.commas().values()):
+            yield "decimal_commas"
 
 
 def inspect(
@@ -220,7 +238,7 @@ def inspect(
     rows, doubts = seen.good + seen.refused, tuple(seen.doubts(_first_cells(path, dialect)))
     description = read_about(path) if dialect.format in PREPARED else {}
     line = dialect.line or int(description.get("line", 0))
-    read = attrs.evolve(dialect, sheet=description.get("sheet", ""), line=line)
+    read = attrs.evolve(dialect, sheet=description.get("sheet", ""), line=line, commas=seen.commas())
     sheets = tuple({**sheet, "chosen": sheet["name"] == read.sheet} for sheet in description.get("sheets", ()))
     return Inspected(read, columns, seen.sample, rows, seen.refused, seen.empty, doubts, sheets)
 
@@ -234,9 +252,11 @@ def _first_cells(path: Path, dialect: Dialect) -> list[str]:
     return [str(value) for value in (first.values or {}).values()] if first else []
 
 
-def _hides_rows(values: Mapping[str, str], delimiter: str) -> bool:
+def _hides_rows(values: Mapping[str, object], delimiter: str) -> bool:
     """Whether a cell has the delimiters of as many rows as lines: a stray quotation mark may have joined them."""
     for value in values.values():
+        if not isinstance(value, str):
+            continue
         breaks = value.count("\n")
         if breaks and len(values) > 1 and value.count(delimiter) == breaks * (len(values) - 1):
             return True

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from crowdd.features.imports.files.decimal_commas import with_numbers
 from crowdd.features.imports.files.dialect import PREPARED, Dialect
 from crowdd.features.imports.files.json_rows import JsonRows, ndjson_rows
 from crowdd.features.imports.files.rows import FileRow, refused
@@ -70,7 +71,10 @@ def read_rows(dialect: Dialect, file: BinaryIO) -> Iterator[FileRow]:
     that is no text has been turned into rows before (``imports.prepared``).
     """
     rows = _rows(dialect, file)
-    return (_renamed(row, dialect.names) for row in rows) if dialect.names else rows
+    if dialect.names:
+        rows = (_renamed(row, dialect.names) for row in rows)
+    numbers = [name for name, wanted in dialect.commas.items() if wanted]
+    return (with_numbers(row, numbers) for row in rows) if numbers else rows
 
 
 def _rows(dialect: Dialect, file: BinaryIO) -> Iterator[FileRow]:

@@ -12,10 +12,17 @@ const MAX_MEDIA = 20, MAX_ADDRESS = 2000; // addresses told with an answer, and 
 const WORDS = { failed: "medium_failed", waived: "medium_waived" };
 const ACTS = { failed: ["load_again", "skip", "answer_unseen"], waived: ["load_again"] };
 
+/* A place from two columns, "" unless both say something. */
+function placeOf({ column, longitude }, info) {
+  const parts = [info[column], info[longitude]].map((part) => String(part ?? "").trim());
+  return parts.every(Boolean) ? parts.join("; ") : "";
+}
+
 /** The address or text of a source for a task, "" if the task has none; a list for a list of sources. */
 export function sourceOf(source, task) {
   if (Array.isArray(source)) return source.map((each) => sourceOf(each, task));
   if (!source || typeof source !== "object") return "";
+  if ("longitude" in source) return placeOf(source, Object(task.info));
   const value = "column" in source ? Object(task.info)[source.column] : source.url;
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

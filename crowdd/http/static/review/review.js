@@ -2,12 +2,17 @@
 import { SampleFrame } from "../presenter/sample.js";
 import { shortcuts } from "../tables/shortcuts.js";
 
-const form = document.getElementById("review"), box = document.getElementById("review-task"), second = document.getElementById("review-second"), gold = document.getElementById("review-gold");
+const form = document.getElementById("review"), whole = document.getElementById("review-whole"), box = document.getElementById("review-task"), second = document.getElementById("review-second"), gold = document.getElementById("review-gold");
+const AROUND = 160; // pixels of the window that the page around the frame takes
 const opener = document.getElementById("review-keys-open"), keys = shortcuts(document.getElementById("use-review-keys"));
 
 if (box) {
   const { project, tasks, source } = JSON.parse(box.dataset.preview);
-  box.replaceChildren(new SampleFrame({ address: location.pathname, label: box.dataset.label, project, tasks, source }).element);
+  const decide = (info) => { // what is answered in the frame, where that is the decision
+    whole.elements.info.value = JSON.stringify(info);
+    whole.requestSubmit();
+  };
+  box.replaceChildren(new SampleFrame({ address: location.pathname, label: box.dataset.label, project, tasks, source, ...(whole ? { sent: decide, beginning: { room: Math.max(420, innerHeight - AROUND) } } : {}) }).element);
 }
 opener.hidden = false;
 
@@ -20,7 +25,7 @@ const KEYS = {
 addEventListener("keydown", (event) => {
   if (!keys() || event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
   if (event.target instanceof Element && event.target.matches("input:not([type=checkbox]), textarea, select")) return;
-  const key = event.key.toLowerCase(), button = form.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const key = event.key.toLowerCase(), button = form?.querySelector(`[data-key="${CSS.escape(key)}"]`);
   const act = button ? () => form.requestSubmit(button) : KEYS[key];
   if (!act) return;
   event.preventDefault();

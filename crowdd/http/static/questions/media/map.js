@@ -4,7 +4,7 @@ import { leaflet, look } from "../marks/libraries.js";
 import { focusStill } from "../pointer.js";
 import { ground } from "./base_map.js";
 
-const PLACE = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/;
+const PLACE = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/, COMMAS = /^\s*(-?\d+(?:,\d+)?)(?:\s*;\s*|\s+)(-?\d+(?:,\d+)?)\s*$/;
 const START = { center: [20, 0], zoom: 2, placed: 14 };
 
 export function create(medium, context) {
@@ -16,7 +16,8 @@ export function create(medium, context) {
     async show(task) {
       const [library] = await Promise.all([leaflet(), look()]);
       surface.map ??= begin(library, place, medium, context);
-      tiles ??= medium.tiles && library.tileLayer(medium.tiles, { maxZoom: 22, maxNativeZoom: 19 }).addTo(surface.map);
+      const { tiles: address } = pictured(medium);
+      tiles ??= address && library.tileLayer(address, { maxZoom: 22, maxNativeZoom: 19 }).addTo(surface.map);
       surface.map.getContainer().setAttribute("aria-label", context.description(task));
       shown?.remove();
       shown = turnTo(library, surface.map, medium, medium.source ? context.source(task) : "");
@@ -33,12 +34,19 @@ function begin(library, place, medium, context) {
   map.getContainer().setAttribute("role", "region");
   focusStill(map.getContainer());
   library.control.zoom({ zoomInTitle: context.word("zoom_in"), zoomOutTitle: context.word("zoom_out") }).addTo(map);
-  if (medium.attribution) library.control.attribution({ prefix: false }).addAttribution(written(context.text(medium.attribution))).addTo(map);
-  if (!medium.tiles) ground(library, map);
+  const { tiles, attribution } = pictured(medium);
+  if (attribution) library.control.attribution({ prefix: false }).addAttribution(written(context.text(attribution))).addTo(map);
+  if (!tiles) ground(library, map);
   map.on("focus", () => map.scrollWheelZoom.enable()); // before that a wheel scrolls the page
   map.on("blur", () => map.scrollWheelZoom.disable());
   new ResizeObserver(() => map.invalidateSize()).observe(place);
   return map;
+}
+
+/* The address of its pictures and what their provider asks for: its own, or those of the site where it shows these. */
+function pictured(medium) {
+  const site = medium.site_map && !medium.tiles ? JSON.parse(document.getElementById("questions-map")?.textContent || "{}") : {};
+  return site.tiles ? site : medium;
 }
 
 /* Leaflet takes attributions as HTML. */
@@ -56,7 +64,7 @@ async function seen(tiles, map) {
 
 /* Shows the part of the map that a task begins with, and answers what was added to it. */
 function turnTo(library, map, { center, zoom }, source) {
-  const [, latitude, longitude] = PLACE.exec(source) ?? [];
+  const [, latitude, longitude] = (PLACE.exec(source) ?? COMMAS.exec(source) ?? []).map((part) => part.replace(",", "."));
   if (latitude !== undefined && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) {
     map.setView([Number(latitude), Number(longitude)], zoom ?? START.placed);
     return null;
