@@ -1,4 +1,4 @@
-"""Comments on tasks: the form of volunteers, and the list of owners."""
+"""Comments on tasks: the form of volunteers with what was answered, and the list of owners."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _COLUMNS = ("id", "task_id", "created", "kind", "text", "volunteer", "settled")
 
 
 class CommentPublic(ProjectPublic, WithForm, Message):
-    """``task`` is the one that the comment is about, as the requester may see it."""
+    """``task`` is the one that the comment is about, as the requester may see it; ``comments`` are their own."""
 
     task: Values
+    comments: list[Values]
 
 
 class ChosenState(TypedDict):
@@ -66,6 +67,7 @@ class CommentPages:
         yield get(_AT, locked_out(self.page))
         yield post(f"{_AT}/<int:comment_id>/done", locked_out(self.settle))
         yield post(f"{_AT}/<int:comment_id>/reopen", locked_out(self.reopen))
+        yield post(f"{_AT}/<int:comment_id>/reply", locked_out(self.reply))
 
     async def form(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """The form of a comment."""
@@ -80,7 +82,7 @@ class CommentPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return await self._form(incoming, row, task_id, form, MISTAKES)
-        words = _("Your comment has been sent to the owners of the project. You can close this page.")
+        words = _("Your comment has been sent to the owners of the project. Their answer appears on this page.")
         return Redirect(f"/project/{quote(short_name)}/task/{task_id}/comment", words)
 
     async def _form(
@@ -89,7 +91,8 @@ class CommentPages:
         task = await self._comments.task(incoming.who, row["id"], task_id)
         context = await self._views.context(incoming, row, _("Comment on this task"))
         shown = {"id": task["id"], "info": task["info"]}
-        public = CommentPublic(**context.public, task=shown, form=form, **message)
+        own = outward_rows(await self._comments.own(incoming.who, row["id"], task_id))
+        public = CommentPublic(**context.public, task=shown, comments=own, form=form, **message)
         return Page("project/comment.html", public, context.private)
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
@@ -111,6 +114,16 @@ class CommentPages:
         drawn = _LIST.drawn(place, {"state": state}, part, lambda each: int(each["id"]))
         infos: dict[int, object] = {each["id"]: each["info"] for each in part.rows}
         return Page("project/comments.html", public, CommentsPrivate(**context.private, **drawn, infos=infos))
+
+    async def reply(self, incoming: Incoming, short_name: str, comment_id: int) -> Response:
+        """Answers a comment (``text``), which is done with that."""
+        row = await self._projects.owned(short_name, incoming.who)
+        here = f"/project/{quote(short_name)}/comments"
+        try:
+            await self._comments.reply(incoming.who, row, comment_id, incoming.field("text"))
+        except FormError as error:
+            return Redirect(here, error.errors["text"][0], status="error")
+        return Redirect(here, _("Your answer has been sent."))
 
     async def settle(self, incoming: Incoming, short_name: str, comment_id: int) -> Response:
         """Marks a comment as done."""

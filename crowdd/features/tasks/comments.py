@@ -1,4 +1,4 @@
-"""Comments on tasks: volunteers write them to the owners of a project, who settle them (record 19)."""
+"""Comments on tasks: volunteers write them to the owners of a project, who answer and settle them (record 19)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from crowdd.database.access import Database, Row
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks import comment_statements
 from crowdd.features.tasks.contributions import Contributions, refusal
-from crowdd.features.tasks.rows import TaskComment
-from crowdd.kernel.errors import NOT_FOUND, FormError, NotFoundError
+from crowdd.features.tasks.rows import OwnComment, TaskComment
+from crowdd.kernel.errors import NOT_FOUND, AnonymousError, FormError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
+from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import clean_text
 
@@ -23,6 +24,8 @@ MAX_TEXT: Final = 1000
 MAX_DAILY: Final = 20  # of one volunteer in one project
 MAX_OPEN: Final = 10_000  # in one project
 MAX_OF_TASK: Final = 50  # on the page of a task
+MAX_OWN: Final = 10  # of a volunteer, under the form
+MAX_REPLIES: Final = 20  # to one comment
 _MAX_ID: Final = 2**63 - 1
 
 
@@ -53,7 +56,7 @@ class Comments:
         Raises FormError, NotFoundError, and for those who may not have the project's tasks AnonymousError or
         ForbiddenError.
         """
-        text = _checked(kind, text)
+        text = _checked(text, kind)
         network = self._contributions.network_in(who, project_id)
         limits = MAX_DAILY, MAX_OPEN
         state = await comment_statements.add(
@@ -70,13 +73,39 @@ class Comments:
         """The comments on a task, open ones first, at most MAX_OF_TASK."""
         return await comment_statements.of_task(self._db, row["id"], min(task_id, _MAX_ID), MAX_OF_TASK)
 
+    async def own(self, who: Requester, project_id: int, task_id: int) -> list[OwnComment]:
+        """The newest comments of the requester on a task, with their answers, at most MAX_OWN.
+
+        Those who are known by their network only have none: others may share it.
+        """
+        if who.actor.startswith("i:"):
+            return []
+        return await comment_statements.own(self._db, who.actor, project_id, min(task_id, _MAX_ID), MAX_OWN)
+
+    async def reply(self, who: Requester, row: ProjectPage, comment_id: int, text: str) -> None:
+        """Answers a comment, which is done with that, and tells its author. The same answer is stored once.
+
+        Raises FormError, NotFoundError, and AnonymousError for a requester without an account.
+        """
+        rights.require(who, row["roles"], OWNERS)
+        if who.acting_user is None:
+            raise AnonymousError(_("Sign in first."))
+        text = _checked(text)
+        state = await comment_statements.reply(
+            self._db, who.acting_user, row["id"], min(comment_id, _MAX_ID), text, MAX_REPLIES
+        )
+        if state == "none":
+            raise NotFoundError(NOT_FOUND)
+        if state == "full":
+            raise FormError({"text": [_("A comment can have at most %(maximum)s answers.", maximum=MAX_REPLIES)]})
+
     async def settle(self, row: ProjectPage, comment_id: int, settled: bool) -> None:
         """Marks a comment as done, or as open again. Raises NotFoundError."""
         if not await comment_statements.settle(self._db, row["id"], min(comment_id, _MAX_ID), settled):
             raise NotFoundError(NOT_FOUND)
 
 
-def _checked(kind: str, text: str) -> str:
+def _checked(text: str, kind: str = KINDS[0]) -> str:
     """The text as it is stored. Raises FormError."""
     wrong: dict[str, list[str]] = {}
     text = clean_text(text).replace("\r\n", "\n").strip()

@@ -288,7 +288,10 @@ class CollectedTask(TypedDict):
 
 
 class TaskComment(TypedDict):
-    """A comment on a task. ``kind``: problem, question or remark; ``info`` of the task is None where it is large."""
+    """A comment on a task. ``kind``: problem, question or remark; ``info`` of the task is None where it is large.
+
+    ``replies``: id, created and text of each.
+    """
 
     id: int
     task_id: int
@@ -296,8 +299,18 @@ class TaskComment(TypedDict):
     kind: str
     text: str
     settled: bool
+    replies: list[Values]
     volunteer: str | None
     info: Json
+
+
+class OwnComment(TypedDict):
+    """A comment as its author sees it, with its ``replies``."""
+
+    id: int
+    created: datetime
+    text: str
+    replies: list[Values]
 
 
 class KnownVolunteer(TypedDict):

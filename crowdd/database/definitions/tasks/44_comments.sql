@@ -37,3 +37,21 @@ BEGIN
     UPDATE task_comment SET actor = p_to, user_id = p_user WHERE project_id = p_project AND actor = p_from;
     IF FOUND THEN PERFORM move_word(p_project, p_from, p_to); END IF;
 END $$;
+
+-- Stores the answer of an owner to a comment, which is done with that, and tells its author if they have an account. Returns stored, none (there is
+-- no such comment) or full (it has p_maximum answers).
+CREATE FUNCTION reply_to_comment(p_project bigint, p_comment bigint, p_user bigint, p_text text, p_maximum int, p_now timestamptz)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE c task_comment; made bigint;
+BEGIN
+    SELECT * INTO c FROM task_comment WHERE project_id = p_project AND id = p_comment AND reply_to IS NULL FOR UPDATE;
+    IF NOT FOUND THEN RETURN 'none'; END IF;
+    IF EXISTS (SELECT FROM task_comment WHERE reply_to = c.id AND user_id = p_user AND text = p_text) THEN RETURN 'stored'; END IF;
+    IF (SELECT count(*) FROM task_comment WHERE reply_to = c.id) >= p_maximum THEN RETURN 'full'; END IF;
+    PERFORM volunteer_word(p_project, 'u:' || p_user);
+    INSERT INTO task_comment (project_id, task_id, user_id, actor, created, kind, text, settled, reply_to, by_owner)
+    VALUES (p_project, c.task_id, p_user, 'u:' || p_user, p_now, 'remark', p_text, true, c.id, true) RETURNING id INTO made;
+    UPDATE task_comment SET settled = true WHERE project_id = p_project AND id = c.id AND NOT settled;
+    IF c.user_id <> p_user THEN PERFORM add_notice(p_project, 'reply', p_now, made, c.user_id); END IF;
+    RETURN 'stored';
+END $$;
