@@ -1,4 +1,4 @@
--- expands: news of projects for those who helped them, a weekly e-mail with them, and answers to comments
+-- expands: news of projects for those who helped them, a weekly e-mail with them, and comments that are answered and shared
 
 -- News. What a project tells all who answered in it is one row, however many they are (definitions/community/80_notices.sql).
 CREATE TABLE notice (
@@ -32,9 +32,25 @@ CREATE INDEX account_digest ON account (digest_due NULLS FIRST, id) WHERE subscr
 -- The address that ends e-mails of this sort (RFC 8058); null: it is one that people cannot end.
 ALTER TABLE mail ADD COLUMN unsubscribe text;
 
--- An answer to a comment, by an owner or somebody else.
-ALTER TABLE task_comment ADD COLUMN reply_to bigint REFERENCES task_comment ON DELETE CASCADE, ADD COLUMN by_owner boolean NOT NULL DEFAULT false;
+-- Volunteers who have answered a task read what others wrote about it afterwards.
+ALTER TABLE project ADD COLUMN shared_comments boolean NOT NULL GENERATED ALWAYS AS (info @> '{"shared_comments": true}') STORED;
+
+-- An answer to a comment. shared: those who have answered the task read it, unless it is held back (by a link, or by reports) or hidden by an
+-- owner. approved: reports do not hold it back any more. gone: its author has deleted their account.
+ALTER TABLE task_comment ADD COLUMN reply_to bigint REFERENCES task_comment ON DELETE CASCADE, ADD COLUMN by_owner boolean NOT NULL DEFAULT false,
+                         ADD COLUMN shared boolean NOT NULL DEFAULT false,
+                         ADD COLUMN state text NOT NULL DEFAULT 'shown' CHECK (state IN ('shown', 'approved', 'held', 'hidden', 'gone'));
+CREATE INDEX task_comment_held ON task_comment (project_id, id) WHERE state = 'held';
 CREATE INDEX task_comment_replies ON task_comment (reply_to, id) WHERE reply_to IS NOT NULL;
+
+-- Who reported a comment, each once.
+CREATE TABLE comment_report (
+    comment_id bigint NOT NULL REFERENCES task_comment ON DELETE CASCADE,
+    actor text NOT NULL,
+    created timestamptz NOT NULL,
+    PRIMARY KEY (comment_id, actor)
+);
+CREATE INDEX comment_report_actor ON comment_report (actor);
 
 -- A project goes on that was paused, and a blog post is there for everybody.
 CREATE FUNCTION project_resumed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, code AS $$

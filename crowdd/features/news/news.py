@@ -13,13 +13,13 @@ from crowdd.kernel.errors import NOT_FOUND, AnonymousError, NotFoundError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
-from crowdd.kinds.kind import outward
+from crowdd.kinds.types import iso
 
 KINDS: Final = ("finished", "resumed", "post", "reply")
 MAX_SHOWN: Final = 50
 _STATES: Final = frozenset({"finished", "resumed"})
 _MAX_MUTED: Final = 500
-_SHOWN: Final = ("id", "kind", "created", "comment", "reply", "new")
+_SHOWN: Final = ("id", "kind", "comment", "reply", "new")
 
 
 class News:
@@ -132,5 +132,5 @@ def shown_news(row: NewsRow) -> Values:
     """One of the news as pages show it: ``headline``, a sentence about it (``detail``), where it leads (``path``)."""
     values: Mapping[str, object] = row
     project = {name: values[name] for name in ("name", "short_name", "info")}
-    shown = {name: outward(values[name]) for name in _SHOWN}
+    shown = {name: values[name] for name in _SHOWN} | {"created": iso(row["created"])}
     return {**shown, "project": project, "headline": headline(row), "detail": detail(row), "path": address(row)}

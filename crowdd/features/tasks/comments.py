@@ -11,7 +11,7 @@ from crowdd.database.access import Database, Row
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks import comment_statements
 from crowdd.features.tasks.contributions import Contributions, refusal
-from crowdd.features.tasks.rows import OwnComment, TaskComment
+from crowdd.features.tasks.rows import ReadComment, TaskComment
 from crowdd.kernel.errors import NOT_FOUND, AnonymousError, FormError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
@@ -20,11 +20,12 @@ from crowdd.kinds.task import TASK
 from crowdd.kinds.types import clean_text
 
 KINDS: Final = ("problem", "question", "remark")
+LISTS: Final = ("open", "done", "held")
 MAX_TEXT: Final = 1000
 MAX_DAILY: Final = 20  # of one volunteer in one project
 MAX_OPEN: Final = 10_000  # in one project
 MAX_OF_TASK: Final = 50  # on the page of a task
-MAX_OWN: Final = 10  # of a volunteer, under the form
+MAX_READ: Final = 50  # on a task, by a volunteer
 MAX_REPLIES: Final = 20  # to one comment
 _MAX_ID: Final = 2**63 - 1
 
@@ -65,22 +66,38 @@ class Comments:
         if error := _limit_reached(state) or refusal(state, who):
             raise error
 
-    async def listed(self, row: ProjectPage, settled: bool, place: Keyset) -> KeysetPage[TaskComment]:
-        """A page of the open comments of a project, or of those that are done."""
-        return await comment_statements.listed(self._db, row["id"], settled, place)
+    async def listed(self, row: ProjectPage, which: str, place: Keyset) -> KeysetPage[TaskComment]:
+        """A page of the comments of a project, one of LISTS."""
+        return await comment_statements.listed(self._db, row["id"], which, place)
 
     async def of_task(self, row: ProjectPage, task_id: int) -> list[TaskComment]:
         """The comments on a task, open ones first, at most MAX_OF_TASK."""
         return await comment_statements.of_task(self._db, row["id"], min(task_id, _MAX_ID), MAX_OF_TASK)
 
-    async def own(self, who: Requester, project_id: int, task_id: int) -> list[OwnComment]:
-        """The newest comments of the requester on a task, with their answers, at most MAX_OWN.
+    async def of_reader(self, who: Requester, project_id: int, task_id: int) -> list[ReadComment]:
+        """The newest comments on a task that the requester reads, with their answers, at most MAX_READ.
 
-        Those who are known by their network only have none: others may share it.
+        Their own, and in projects that share comments those of others who have answered it, as they have. Those who are
+        known by their network only read none: others may share it.
         """
         if who.actor.startswith("i:"):
             return []
-        return await comment_statements.own(self._db, who.actor, project_id, min(task_id, _MAX_ID), MAX_OWN)
+        return await comment_statements.of_reader(self._db, who.actor, project_id, min(task_id, _MAX_ID), MAX_READ)
+
+    async def is_shared(self, who: Requester, project_id: int, task_id: int) -> bool:
+        """Whether others who have answered the task read what the requester writes about it."""
+        return await comment_statements.is_shared(self._db, who.actor, project_id, min(task_id, _MAX_ID))
+
+    async def report(self, who: Requester, project_id: int, task_id: int, comment_id: int) -> None:
+        """Reports a comment of somebody else that the requester reads. Raises NotFoundError."""
+        ids = min(task_id, _MAX_ID), min(comment_id, _MAX_ID)
+        if not await comment_statements.report(self._db, who.actor, project_id, *ids):
+            raise NotFoundError(NOT_FOUND)
+
+    async def show(self, row: ProjectPage, comment_id: int, shown: bool) -> None:
+        """Lets volunteers read a shared comment, or hides it from all but its author. Raises NotFoundError."""
+        if not await comment_statements.show(self._db, row["id"], min(comment_id, _MAX_ID), shown):
+            raise NotFoundError(NOT_FOUND)
 
     async def reply(self, who: Requester, row: ProjectPage, comment_id: int, text: str) -> None:
         """Answers a comment, which is done with that, and tells its author. The same answer is stored once.

@@ -2064,7 +2064,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
 
 COMMENT: Context = {
     "id": 7, "task_id": 28114, "created": "2025-11-20T21:44:00.000000", "kind": Word("problem"), "text": "The picture is black.\nOr is it?",
-    "settled": False, "volunteer": "3f2a9c41d07b5e8",
+    "settled": False, "volunteer": "3f2a9c41d07b5e8", "shared": True, "state": Word("shown"), "n_reports": 0, "own": False,
     "replies": [{"id": 9, "created": "2025-11-20T21:44:00.000000", "text": "It is night.\nThank you!"}],
 }  # fmt: skip
 
@@ -2229,10 +2229,13 @@ def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
     info = {"title": "Camera 3", "image": "/uploads/project-1/0123456789abcdef0123456789abcdef.png"}
     page, keys = "project/comment.html", frame(ILSE, f"{at}task/28114/comment") | owner
     keys |= {"title": "Comment on this task", "task": {"id": 28114, "info": info}}
-    keys |= {"comments": [COMMENT, COMMENT | {"replies": []}]}
+    own = COMMENT | {"own": True, "id": 8}
+    states = [own | {"state": Word(state), "id": number} for number, state in enumerate(("held", "hidden", "gone"), 10)]
+    keys |= {"comments": [COMMENT, own | {"replies": []}, *states], "shared": True}
     blank = FORM | {"kind": None, "text": None}
     wrong = {"kind": ["Choose one."], "text": ["Please fill this in."]}
     yield Case(page, "blank", keys | {"form": blank})
+    yield Case(page, "to owners", keys | {"form": blank, "comments": [own], "shared": False})
     yield Case(page, "refused", keys | {"form": blank | {"kind": "", "text": "", "errors": wrong}})
     page, keys = "project/columns.html", frame(ILSE, f"{at}tasks/columns") | owner | {"title": "Columns of tasks"}
     keys |= {"missed": [], "unsaved": False, "form": FORM | {"base": "0a"}}
@@ -2245,8 +2248,8 @@ def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/comments.html", frame(ILSE, f"{at}comments") | owner | {"chosen": {"state": "open"}}
     others = [
         COMMENT,
-        COMMENT | {"id": 6, "kind": Word("question"), "volunteer": None},
-        COMMENT | {"id": 5, "kind": Word("remark")},
+        COMMENT | {"id": 6, "kind": Word("question"), "volunteer": None, "state": Word("held"), "n_reports": 3},
+        COMMENT | {"id": 5, "kind": Word("remark"), "shared": False},
     ]
     done = [one | {"settled": True} for one in others]
     infos = {7: info, 6: None, 5: "text"}
@@ -2254,6 +2257,8 @@ def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
     last = {"next": None, "infos": infos, "chosen": {"state": "done"}}
     yield Case(page, "done", keys | SHORT | last | {"comments": done})
     yield Case(page, "none", keys | SHORT | {"comments": [], "next": None, "infos": {}})
+    held = last | {"chosen": {"state": "held"}}
+    yield Case(page, "none held", keys | SHORT | held | {"comments": []})
     yield Case(page, "none done", keys | SHORT | last | {"comments": []})
 
 
