@@ -79,3 +79,53 @@ def test_somebody_comes_back_and_reads_what_became_of_it(
     assert page.get_by_label("Send me news by e-mail").is_checked()
     for hands in (owner, mine):
         hands.page.context.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_two_who_answered_a_task_talk_about_it_and_an_owner_hides_a_comment(
+    live_server: Any, browser: Any, new_person: Any, new_project: Any, size: str
+) -> None:
+    ada, bob, project = new_person(), new_person(), new_project(tasks=1, n_answers=5)
+    at, url = f"/project/{project.short_name}", live_server.url
+    form = f"{url}{at}/task/{project.tasks[0]}/comment"
+    owner, one, other = [hands_of(browser, url, person, size) for person in (project.owner, ada, bob)]
+    owner.page.goto(f"{url}{at}/settings#shared-comments")
+    choice = owner.page.locator("#shared-comments")
+    if choice.locator("summary").count() and not choice.locator("form").is_visible():
+        owner.press(choice.locator("summary").first)
+    if size == "phone":
+        owner.press(choice.get_by_text("Volunteers who have answered a task read them", exact=True).last)
+    else:
+        owner.reach(choice.locator("input[value=n]"))
+        owner.page.keyboard.press("ArrowUp")
+    with owner.page.expect_navigation():
+        owner.press(choice.get_by_role("button", name="Save"))
+
+    one.page.goto(form)
+    assert "The owners of the project and administrators" in one.page.inner_text("main")
+    for person in (ada, bob):
+        task = person.api("GET", f"{project.id}/newtask")
+        person.api("POST", "taskrun", {"project_id": project.id, "task_id": task["id"], "info": "fox"})
+    one.page.goto(form)
+    assert "Everybody who has answered this task reads it" in one.page.inner_text("main") and fits(one.page)
+    one.press(one.page.get_by_label("I noticed something"), "Space")
+    one.write(one.page.locator("textarea"), "<b>I know this hand.</b>")
+    with one.page.expect_navigation():
+        one.press(one.page.get_by_role("button", name="Send comment"))
+
+    other.page.goto(form)
+    assert "<b>I know this hand.</b>" in other.page.inner_text("main") and fits(other.page)
+    with other.page.expect_navigation():
+        other.press(other.page.get_by_role("button", name="Report"))
+    assert "has been reported" in other.page.inner_text("body")
+    owner.page.goto(f"{url}{at}/comments")
+    row = owner.page.locator("tr", has_text="I know this hand.")
+    assert "1 report" in row.inner_text() and fits(owner.page)
+    with owner.page.expect_navigation():
+        owner.press(row.get_by_role("button", name="Hide"))
+    other.page.reload()
+    assert "I know this hand." not in other.page.inner_text("main")
+    one.page.reload()
+    assert "Hidden by the owners" in one.page.inner_text("main")
+    for hands in (owner, one, other):
+        hands.page.context.close()

@@ -10,9 +10,18 @@ import pytest_twisted
 from support.browsers import lock, signed_in
 from support.checks.shows import shows
 from support.factors import letters, pass_time
+from support.servers.mailbox import Mailbox
+from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.core.mail.backend import post
+from crowdd.core.mail.mail import Mail
+from crowdd.core.mail.message import MailRenderer, Sender
+from crowdd.core.mail.returned import sealed_by
+from crowdd.features.news.digest import Digest
 from crowdd.features.news.feature import NewsFeature
+from crowdd.kernel.config.outbound import MailSettings
+from crowdd.kernel.languages import Languages
 from crowdd.sched import event_statements
 
 HTML = {"Accept": "text/html", "Sec-Fetch-Site": "none"}
@@ -253,3 +262,29 @@ async def test_the_home_page_of_somebody_who_answered_is_theirs(served):
     page = (await browser.get("/", headers=HTML)).text
     assert gold and "have their result" not in page and "You answered" not in page, "gold tasks never have one"
     assert "Your projects do not show results yet." in page
+
+
+@pytest.mark.proof
+@pytest_twisted.ensureDeferred
+async def test_the_letter_arrives_over_smtp_with_a_button_that_ends_it(served):
+    await helped(served, "birds", "ada")
+    await served.database.execute(AGREED, {"name": "ada"})
+    await pass_time(served, hours=2)
+    mailbox, base = Mailbox(reactor), served.house.base
+    settings = MailSettings(host="127.0.0.1", port=mailbox.listen(), tls="off", sender="crowdd@example.org")
+    sender = Sender(lambda: "Site", "crowdd@example.org", "crowdd.example", sealed_by(b"key"))
+    renderer = MailRenderer(Languages(), lambda: "Site", served.base)
+    mail = Mail(served.database, renderer, sender, post(reactor, settings, "crowdd.example"), 14, lambda _topic: None)
+    await Digest(served.database, mail, base.secrets, served.base).send_due()
+    assert (await mail.deliver()).sent == 1
+    ((recipient, message),) = mailbox.letters
+    await mailbox.close()
+    assert recipient == "ada@example.org" and message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    address = message["List-Unsubscribe"].strip().removeprefix("<").removesuffix(">").replace(" ", "")
+    assert address.startswith(f"{served.base}/unsubscribe?to=")
+    clicked = await served.client().post(address.removeprefix(served.base), data={"List-Unsubscribe": "One-Click"})
+    assert clicked.status == 200
+    rows = await served.database.fetch("SELECT subscribed FROM account WHERE name = 'ada'")
+    assert rows[0]["subscribed"] is False
+    (kept,) = await served.database.fetch("SELECT text, unsubscribe FROM mail WHERE template = 'news'")
+    assert (kept["text"], kept["unsubscribe"]) == (None, None), "what was sent leaves no link behind"
