@@ -27,7 +27,7 @@ CREATE INDEX muted_project_project ON muted_project (project_id);
 -- that it does not have.
 ALTER TABLE account ADD COLUMN news_seen timestamptz, ADD COLUMN digest_due timestamptz, ADD COLUMN digest_until timestamptz,
                     ADD COLUMN digest_without text[] NOT NULL DEFAULT '{}';
-CREATE INDEX account_digest ON account (digest_due NULLS FIRST, id) WHERE subscribed;
+CREATE INDEX account_digest ON account (digest_due NULLS FIRST, id) WHERE subscribed AND valid_email AND NOT "restrict";
 
 -- The address that ends e-mails of this sort (RFC 8058); null: it is one that people cannot end.
 ALTER TABLE mail ADD COLUMN unsubscribe text;

@@ -12,7 +12,7 @@ from crowdd.kernel.requester import Requester
 _MAX_INFO_BYTES = 4000  # of a task; of a larger one nothing is shown
 _ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US'
 _REPLIES = (
-    f"(SELECT coalesce(json_agg(json_build_object('id', a.id, 'created', to_char(a.created AT TIME ZONE 'UTC', '{_ISO}'), 'text', a.text) ORDER BY a.id), '[]')"
+    f"(SELECT coalesce(json_agg(json_build_object('id', a.id, 'created', to_char(a.created AT TIME ZONE 'UTC', '{_ISO}'), 'text', a.text, 'gone', a.state = 'gone') ORDER BY a.id), '[]')"
     " FROM task_comment a WHERE a.reply_to = c.id) AS replies"
 )
 _COLUMNS = (
@@ -98,7 +98,8 @@ async def of_reader(db: Database, actor: str, project_id: int, task_id: int, max
         ReadComment,
         f"SELECT c.id, c.created, c.text, c.shared, c.state, c.actor = %(actor)s AS own, {_REPLIES}"
         " FROM task_comment c WHERE c.project_id = %(project)s AND c.task_id = %(task)s AND c.reply_to IS NULL AND (c.actor = %(actor)s"
-        " OR c.shared AND c.state IN ('shown', 'approved', 'gone') AND (SELECT shares_comments(%(project)s, %(task)s, %(actor)s)))"
+        " OR c.shared AND c.state IN ('shown', 'approved', 'gone') AND NOT EXISTS (SELECT FROM account a WHERE a.id = c.user_id AND a.\"restrict\")"
+        " AND (SELECT shares_comments(%(project)s, %(task)s, %(actor)s)))"
         " ORDER BY c.id DESC LIMIT %(maximum)s",
         {"project": project_id, "task": task_id, "actor": actor, "maximum": maximum},
     )

@@ -2065,7 +2065,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
 COMMENT: Context = {
     "id": 7, "task_id": 28114, "created": "2025-11-20T21:44:00.000000", "kind": Word("problem"), "text": "The picture is black.\nOr is it?",
     "settled": False, "volunteer": "3f2a9c41d07b5e8", "shared": True, "state": Word("shown"), "n_reports": 0, "own": False,
-    "replies": [{"id": 9, "created": "2025-11-20T21:44:00.000000", "text": "It is night.\nThank you!"}],
+    "replies": [{"id": 9, "created": "2025-11-20T21:44:00.000000", "text": "It is night.\nThank you!", "gone": False}],
 }  # fmt: skip
 
 
