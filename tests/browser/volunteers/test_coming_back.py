@@ -94,7 +94,7 @@ def test_two_who_answered_a_task_talk_about_it_and_an_owner_hides_a_comment(
     if choice.locator("summary").count() and not choice.locator("form").is_visible():
         owner.press(choice.locator("summary").first)
     if size == "phone":
-        owner.press(choice.get_by_text("Volunteers who have answered a task read them", exact=True).last)
+        owner.press(choice.locator("label", has_text="Volunteers who have answered a task read them"))
     else:
         owner.reach(choice.locator("input[value=n]"))
         owner.page.keyboard.press("ArrowUp")
@@ -108,7 +108,11 @@ def test_two_who_answered_a_task_talk_about_it_and_an_owner_hides_a_comment(
         person.api("POST", "taskrun", {"project_id": project.id, "task_id": task["id"], "info": "fox"})
     one.page.goto(form)
     assert "Everybody who has answered this task reads it" in one.page.inner_text("main") and fits(one.page)
-    one.press(one.page.get_by_label("I noticed something"), "Space")
+    if size == "phone":
+        one.press(one.page.locator("label", has_text="I noticed something"))
+    else:  # of radio buttons, Tab reaches one
+        one.press(one.page.get_by_label("Something is wrong with this task"), "Space")
+        one.page.keyboard.press("ArrowUp")
     one.write(one.page.locator("textarea"), "<b>I know this hand.</b>")
     with one.page.expect_navigation():
         one.press(one.page.get_by_role("button", name="Send comment"))
