@@ -64,8 +64,8 @@ class Front:
             row = await self._projects.page(first["short_name"], _NOBODY)
         except (NotFoundError, ForbiddenError):  # it has just been deleted or locked
             return None
-        told = self._finished_tasks.may_see(row) and row["n_completed_tasks"]
-        agreed = await self._finished_tasks.agreed(row, _AGREED) if told else []
+        visible = self._finished_tasks.may_see(row) and row["n_completed_tasks"]
+        agreed = await self._finished_tasks.agreed(row, _AGREED) if visible else []
         asked = read_asked(row["info"])
         pictures = pictures_of(task["info"], asked) if task else []
         return Showcase(first["short_name"], pictures, [show_task(one, asked) for one in agreed])
