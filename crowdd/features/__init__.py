@@ -24,6 +24,7 @@ FEATURES: Final = (
     "gallery",
     "publishing",
     "community",
+    "news",
     "site",
     "people",
     "operations",

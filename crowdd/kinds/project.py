@@ -52,7 +52,7 @@ PROJECT = Kind(
             JsonObject(),
             "Free-form: task_presenter, questions, tutorial, guided_tutorial, field_guide, results, sched,"
             " lease_seconds, counted_per_network, language, answer_key, answers_when_complete, token_per_volunteer,"
-            " thumbnail, column_roles, dataset, gold_rate, gold_start, gold_feedback, show_accuracy …",
+            " thumbnail, column_roles, dataset, gold_rate, gold_start, gold_feedback, show_accuracy, shared_comments …",
             read=EVERYONE,
             default=dict,
             max_bytes=1_000_000,

@@ -55,6 +55,12 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "new_administrator": {"name": EVIL, "new": EVIL, "by": EVIL},
     "new_device": {"name": EVIL, "device": EVIL, "url": "https://crowdd.example/x"},
     "second_factor_changed": {"name": EVIL, "act": "totp_added", "url": "https://crowdd.example/x"},
+    "news": {
+        "name": EVIL,
+        "items": [{"headline": EVIL, "detail": EVIL, "url": "https://crowdd.example/x"}],
+        "unsubscribe": "https://crowdd.example/unsubscribe?to=5.s",
+        "choices": "https://crowdd.example/x",
+    },
     "recovery_code_used": {"name": EVIL, "left": 9, "url": "https://crowdd.example/x"},
 }
 

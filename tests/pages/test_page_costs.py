@@ -24,11 +24,12 @@ FIRST_LOAD = 100_000  # bytes, compressed, with style and scripts and what these
 # in finds the session. None: they do not get it. A page that does not stand here may take MOST of them.
 MAXIMUM = 9
 STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
-    "/": (5, 6, 7),
+    "/": (8, 9, 10),
     "/about": (0, 1, 1),
     "/account/": (4, 6, 6),
     "/account/<name>/": (4, 5, 5),
     "/account/<name>/answers": (None, 7, None),
+    "/account/<name>/news": (None, 8, None),
     "/account/<name>/favourites": (None, 6, None),
     "/account/<name>/authenticator": (None, 10, None),
     "/account/<name>/claim": (None, 4, None),
@@ -70,6 +71,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/admin/users": (None, None, 2),
     "/admin/webhooks": (None, None, 2),
     "/announcements/": (1, 2, 2),
+    "/unsubscribe": (None, None, None),
     "/api/docs": (0, 1, 1),
     "/help/": (0, 1, 1),
     "/help/cookies-policy": (0, 1, 1),

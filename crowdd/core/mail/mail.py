@@ -101,7 +101,7 @@ class Mail:
         return 1
 
     async def _deliver(self, post: Post, row: statements.WholeMail) -> bool:
-        letter = RenderedMail(row.subject, row.text or "", row.html or "")
+        letter = RenderedMail(row.subject, row.text or "", row.html or "", row.unsubscribe)
         message = compose(letter, row.id, row.recipient, self._sender, row.created)
         try:
             await post.deliver(message, self._sender.address, row.recipient)

@@ -32,17 +32,19 @@ MAX_SUBJECT_LENGTH = 200
 
 @attrs.frozen
 class RenderedMail:
-    """An e-mail as it is read."""
+    """An e-mail as it is read. ``unsubscribe``: the address that ends e-mails of its sort; None where people cannot."""
 
     subject: str
     text: str
     html: str
+    unsubscribe: str | None = None
 
 
 class MailRenderer:
     """Writes e-mails. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``.
 
-    Sentences in what it is given are said in its language. ``site`` returns the name of the site.
+    Sentences in what it is given, also in lists and objects, are said in its language. ``site`` returns the name of the
+    site.
     """
 
     def __init__(self, languages: Languages, site: Callable[[], str], base_url: str) -> None:
@@ -56,20 +58,29 @@ class MailRenderer:
     def write(self, name: str, context: Mapping[str, object], locale: str) -> RenderedMail:
         """The e-mail in a language, English where there is no such language.
 
+        ``unsubscribe`` in the context is the address that ends e-mails of this sort.
+
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
         """
         locale = locale if locale in NAMES else SOURCE
         ours = {"site": self._site(), "base_url": self._base_url, "locale": locale, "direction": direction_of(locale)}
-        localized = {
-            word: self._languages.say(v, locale) if isinstance(v, Sentence) else v for word, v in context.items()
-        }
-        values = {**ours, **localized}
+        values = {**ours, **{word: self._said(value, locale) for word, value in context.items()}}
         speaking = self._speaking(locale)
         plain = speaking.get_template(f"{name}.txt")
         subject, text = ("".join(plain.blocks[block](plain.new_context(values))) for block in ("subject", "text"))
         subject = one_line(subject)
         html = speaking.get_template(f"{name}.html").render({**values, "subject": subject})
-        return RenderedMail(subject, text.strip() + "\n", html)
+        end = context.get("unsubscribe")
+        return RenderedMail(subject, text.strip() + "\n", html, None if end is None else str(end))
+
+    def _said(self, value: object, locale: str) -> object:
+        if isinstance(value, Sentence):
+            return self._languages.say(value, locale)
+        if isinstance(value, list):
+            return [self._said(one, locale) for one in value]
+        if isinstance(value, dict):
+            return {name: self._said(one, locale) for name, one in value.items()}
+        return value
 
     def _environment(self, locale: str) -> jinja2.Environment:
         made = jinja2.Environment(
@@ -145,6 +156,10 @@ def compose(letter: RenderedMail, mail_id: int, recipient: str, sender: Sender, 
     made["Date"] = utils.format_datetime(at)
     made["Message-ID"] = f"<{mail_id}.{sender.seal(mail_id)}@{sender.host}>"
     made["Auto-Submitted"] = "auto-generated"
+    if letter.unsubscribe:
+        # Mail programs show a button that posts there, with nothing further to confirm (RFC 8058).
+        made["List-Unsubscribe"] = f"<{letter.unsubscribe}>"
+        made["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     made.set_content(letter.text, cte="quoted-printable")
     made.add_alternative(letter.html, subtype="html", cte="quoted-printable")
     # Only a line of a body can begin with one, and these are quoted-printable.

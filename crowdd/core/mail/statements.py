@@ -32,10 +32,11 @@ class QueuedMail:
 
 @attrs.frozen
 class WholeMail(QueuedMail):
-    """An e-mail with its texts, which are None once it was sent."""
+    """An e-mail with its texts and the address that ends such e-mails, which are None once it was sent."""
 
     text: str | None
     html: str | None
+    unsubscribe: str | None
 
 
 _MINUTES = 10  # that one attempt may take at most, before another one is made
@@ -49,8 +50,8 @@ async def add(db: Database, letter: Mapping[str, object], error: str, maximum: i
     """
     row = await one_or_none(
         db,
-        "INSERT INTO mail (created, due, recipient, template, locale, subject, text, html, state, error, ended)"
-        " SELECT now_, now_, %(recipient)s, %(template)s, %(locale)s, %(subject)s, %(text)s, %(html)s,"
+        "INSERT INTO mail (created, due, recipient, template, locale, subject, text, html, unsubscribe, state, error, ended)"
+        " SELECT now_, now_, %(recipient)s, %(template)s, %(locale)s, %(subject)s, %(text)s, %(html)s, %(unsubscribe)s,"
         " CASE e.error WHEN '' THEN 'waiting' ELSE 'dead' END, e.error, CASE e.error WHEN '' THEN NULL ELSE now_ END"
         " FROM clock() now_, LATERAL (SELECT coalesce(nullif(%(error)s, ''), (SELECT 'An e-mail to this address came back: '"
         "  || m.error FROM mail m WHERE lower(m.recipient) = lower(%(recipient)s) AND m.state = 'dead' AND m.returned LIMIT 1), '')) e (error) WHERE (SELECT count(*) FROM mail"
@@ -76,7 +77,7 @@ async def claim(db: Database) -> WholeMail | None:
         WholeMail,
         f"UPDATE mail SET attempts = attempts + 1, due = clock() + interval '{_MINUTES} minutes' WHERE id = (SELECT id FROM mail"
         " WHERE state = 'waiting' AND due <= clock() ORDER BY due, id LIMIT 1 FOR UPDATE SKIP LOCKED)"
-        f" RETURNING {_HEAD}, text, html",
+        f" RETURNING {_HEAD}, text, html, unsubscribe",
     )
 
 
@@ -84,7 +85,8 @@ async def set_state(db: Database, mail_id: int, state: str, error: str = "") -> 
     """Sets the state to sent, held or dead. The texts of a sent e-mail are deleted: others could use their links."""
     await db.execute(
         "UPDATE mail SET state = %(state)s, error = %(error)s, ended = clock(),"
-        " text = CASE %(state)s WHEN 'sent' THEN NULL ELSE text END, html = CASE %(state)s WHEN 'sent' THEN NULL ELSE html END"
+        " text = CASE %(state)s WHEN 'sent' THEN NULL ELSE text END, html = CASE %(state)s WHEN 'sent' THEN NULL ELSE html END,"
+        " unsubscribe = CASE %(state)s WHEN 'sent' THEN NULL ELSE unsubscribe END"
         " WHERE id = %(id)s",
         {"id": mail_id, "state": state, "error": error},
     )
@@ -116,7 +118,7 @@ async def list_mails(db: Database, place: Keyset, state: str | None, recipient: 
 async def one_of(db: Database, mail_id: int) -> WholeMail | None:
     """An e-mail with its texts."""
     return await fetch_row_or_none(
-        db, WholeMail, f"SELECT {_HEAD}, text, html FROM mail WHERE id = %(id)s", {"id": mail_id}
+        db, WholeMail, f"SELECT {_HEAD}, text, html, unsubscribe FROM mail WHERE id = %(id)s", {"id": mail_id}
     )
 
 

@@ -17,6 +17,7 @@ from crowdd.core.records.records import Records, Views
 from crowdd.database.access import Database, Row, Transactions
 from crowdd.features.community import statements
 from crowdd.features.projects import list_statements as project_list_statements
+from crowdd.features.projects.rows import ProjectSummary
 from crowdd.features.projects.serializers import project_summary
 from crowdd.kernel.errors import NOT_FOUND, AnonymousError, NotFoundError
 from crowdd.kernel.languages import _
@@ -75,6 +76,12 @@ class Participation:
         """Published projects in which the requester answered and can answer more tasks, as lists show projects."""
         rows = await project_list_statements.list_projects_to_continue(self._db, f"u:{_require_user(who)}", _CONTINUED)
         return [project_summary(row) for row in rows]
+
+    async def to_continue_from(self, who: Requester, project_id: int, maximum: int) -> list[ProjectSummary]:
+        """The same as rows, at most so many; the project with this id comes first."""
+        actor = f"u:{_require_user(who)}"
+        rows = await project_list_statements.list_projects_to_continue(self._db, actor, _CONTINUED)
+        return sorted(rows, key=lambda row: row["id"] != project_id)[:maximum]
 
     async def _visible(self, kind: Kind, who: Requester, ids: Iterable[int]) -> dict[int, Row]:
         wanted = list(ids)

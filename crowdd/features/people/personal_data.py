@@ -91,7 +91,10 @@ reliability      how often you were right in each project (id), on tasks whose a
 favourites       tasks that you marked
 collections      what you called your collections of tasks
 collected_tasks  the tasks in them, with your notes
-comments         what you wrote to owners about tasks
+comments         what you wrote about tasks
+news             which news you want by e-mail, and when you looked at them
+notices          answers to your comments
+muted_projects   projects of which you want no news
 templates        what you saved as templates, with sample tasks
 blogposts        what you wrote
 announcements    what you announced

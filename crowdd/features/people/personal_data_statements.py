@@ -35,7 +35,10 @@ PARTS = {
     "collections": "SELECT id, created, name, description, published FROM collection WHERE user_id = %(user)s",
     "collected_tasks": "SELECT i.id, i.collection_id, i.project_id, i.task_id, i.created, i.note FROM collection_item i"
     " JOIN collection c ON c.id = i.collection_id WHERE c.user_id = %(user)s",
-    "comments": "SELECT id, project_id, task_id, created, kind, text, settled FROM task_comment WHERE user_id = %(user)s",
+    "comments": "SELECT id, project_id, task_id, created, kind, text, settled, reply_to, by_owner, shared, state FROM task_comment WHERE user_id = %(user)s",
+    "news": "SELECT id, news_seen, digest_due, digest_until, digest_without FROM account WHERE id = %(user)s",
+    "notices": "SELECT id, project_id, kind, subject, created FROM notice WHERE user_id = %(user)s",
+    "muted_projects": "SELECT project_id AS id, created FROM muted_project WHERE user_id = %(user)s",
     "templates": "SELECT id, created, offered, card, questions, tasks FROM template WHERE owner_id = %(user)s",
     "blogposts": "SELECT id, project_id, created, title, body, published FROM blogpost WHERE user_id = %(user)s",
     "announcements": "SELECT id, created, title, body, published FROM announcement WHERE user_id = %(user)s",
@@ -258,6 +261,9 @@ async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
         "UPDATE security_log SET bucket = NULL, user_id = NULL, agent = '' WHERE user_id = %(user)s",
         "UPDATE security_log SET bucket = NULL, actor_id = NULL, agent = '' WHERE actor_id = %(user)s",
         "UPDATE deposit SET user_id = NULL, token_encrypted = NULL WHERE user_id = %(user)s",
+        # What others read and perhaps answered keeps its place, and says nothing.
+        "UPDATE task_comment SET user_id = NULL, actor = 'gone', text = '-', state = 'gone' WHERE user_id = %(user)s AND shared",
+        "DELETE FROM comment_report WHERE actor = 'u:' || %(user)s",
         "DELETE FROM account WHERE id = %(user)s",
     ):
         path = "$.** ? (@ == $name || @ == $fullname || @ == $email)"

@@ -39,7 +39,7 @@ from crowdd.kinds.project import PROJECT
 _DETAILS_AT = "/project/<short_name>/update"
 _TEXTS = ("name", "short_name", "description", "long_description")
 _BOXES = ("allow_anonymous_contributors", "zip_download")
-_INFO_BOXES = ("answers_when_complete", "token_per_volunteer")
+_INFO_BOXES = ("answers_when_complete", "token_per_volunteer", "shared_comments")
 _PART = "Part"  # the button of a form with some of the fields: a box that it lacks stays as it is
 _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 

@@ -107,7 +107,7 @@ def check_info(info: Values) -> None:
     for name in ("task_presenter", "results", "tutorial"):
         if not isinstance(info.get(name), str | None):
             raise InvalidValueError(f"info.{name} must be a string.")
-    for name in ("answers_when_complete", "token_per_volunteer", "gold_feedback", "show_accuracy"):
+    for name in ("answers_when_complete", "token_per_volunteer", "gold_feedback", "show_accuracy", "shared_comments"):
         if not isinstance(info.get(name), bool | None):
             raise InvalidValueError(f"info.{name} must be true or false.")
     check_embargo(info.get(GOLD_EMBARGO))

@@ -18,10 +18,14 @@ from crowdd.core.rows import FirstSteps
 from crowdd.core.site import HEADING, TEXTS, Site, WrittenText
 from crowdd.core.text.rendered_text import Laid, Prose
 from crowdd.features.accounts.accounts import Accounts
+from crowdd.features.news.news import shown_news
+from crowdd.features.news.own_home import OwnHome
 from crowdd.features.projects.project_lists import FEATURED
 from crowdd.features.projects.projects import Projects
+from crowdd.features.projects.rows import ProjectSummary
 from crowdd.features.projects.serializers import person, project_summary
-from crowdd.features.statistics.statistics import Statistics
+from crowdd.features.results.result_display import pictures_of
+from crowdd.features.site.front import Front
 from crowdd.http.html.frames import api_headers
 from crowdd.http.html.rendering import locale_of
 from crowdd.http.request import Incoming
@@ -47,11 +51,35 @@ class HomePublic(TypedDict):
     top_users: list[Values]
 
 
+class OwnPrivate(TypedDict):
+    """``OwnHome`` as the page shows it. ``pictures``: among which that of the task is. ``week``: days with answers."""
+
+    project: Values | None
+    pictures: list[str]
+    done: int
+    others: list[Values]
+    recent: int
+    settled: int
+    came: list[Values]
+    replies: list[Values]
+    news: list[Values]
+    week: list[tuple[str, int]]
+
+
+class ShowcasePrivate(TypedDict):
+    """Of the project that visitors see first: ``pictures`` among which that of a task is, and ``agreed`` results."""
+
+    short_name: str
+    pictures: list[str]
+    agreed: list[Values]
+
+
 class HomePrivate(TypedDict):
     """``figures`` and ``pulse`` (answers in each of the last 72 hours) are there once the site has answers.
 
     ``headline`` and ``intro`` are those that administrators wrote, ``prose`` has the latter as HTML. ``steps`` are the
-    first steps of an administrator, for those who see them.
+    first steps of an administrator, for those who see them. ``own`` is for people who have answered, ``showcase`` for
+    others.
     """
 
     headline: WrittenText | None
@@ -61,13 +89,15 @@ class HomePrivate(TypedDict):
     n_projects_per_category: dict[str, int]
     figures: NotRequired[dict[str, int]]
     pulse: NotRequired[list[int]]
+    own: NotRequired[OwnPrivate]
+    showcase: NotRequired[ShowcasePrivate]
 
 
 class HomePages:
     """``/``."""
 
-    def __init__(self, projects: Projects, accounts: Accounts, statistics: Statistics, site: Site) -> None:
-        self._projects, self._accounts, self._statistics, self._site = projects, accounts, statistics, site
+    def __init__(self, projects: Projects, accounts: Accounts, site: Site, front: Front) -> None:
+        self._projects, self._accounts, self._site, self._front = projects, accounts, site, front
 
     def routes(self) -> Iterator[Route]:
         yield get("/", self.home, hot=True, shared=Shared.VISITORS)
@@ -90,20 +120,27 @@ class HomePages:
             categories=[FEATURED, *map(_category, categories)],
             top_users=[person(row) for row in await self._accounts.top(_TOP)],
         )
-        return Page("home/index.html", public, None if incoming.wants_json else await self._private(incoming))
+        return Page("home/index.html", public, None if incoming.wants_json else await self._private(incoming, rows))
 
-    async def _private(self, incoming: Incoming) -> HomePrivate:
-        """The figures that only the HTML page shows."""
-        stats = await self._statistics.for_home()
+    async def _private(self, incoming: Incoming, rows: list[ProjectSummary]) -> HomePrivate:
+        """What only the HTML page shows."""
         site, locale = self._site, locale_of(incoming)
+        own = await self._front.own(incoming.who)
+        stats = await self._front.figures() if own is None else None
         private = HomePrivate(
-            n_projects_per_category=stats["of_category"],
+            n_projects_per_category=stats["of_category"] if stats else {},
             headline=site.text("headline", locale),
             intro=site.text("intro", locale),
             prose=site.state.prose,
             steps=await site.first_steps(incoming.who),
         )
-        if stats["n_answers"]:
+        if own is not None:
+            private["own"] = own_private(own)
+        elif (showcase := await self._front.showcase(rows)) is not None:
+            private["showcase"] = ShowcasePrivate(
+                short_name=showcase.short_name, pictures=showcase.pictures, agreed=showcase.agreed
+            )
+        if stats and stats["n_answers"]:
             figures = {"answers": stats["n_answers"], "people": stats["n_people"], "projects": stats["n_open"]}
             private["figures"] = figures
             private["pulse"] = stats["hours"] if any(stats["hours"]) else []
@@ -112,6 +149,23 @@ class HomePages:
     async def projects(self, incoming: Incoming) -> Response:
         """The list of projects is on the first page."""
         return Redirect("/")
+
+
+def own_private(own: OwnHome) -> OwnPrivate:
+    """What the page shows of it."""
+    days = [(own.since + timedelta(days=n)).isoformat() for n in range(len(own.week))]
+    return OwnPrivate(
+        project=project_summary(own.project) if own.project else None,
+        pictures=pictures_of(own.task["info"], {}) if own.task else [],
+        done=own.task["own"] if own.task else 0,
+        others=[project_summary(row) for row in own.others],
+        recent=own.recent,
+        settled=own.settled,
+        came=[{**row, "pictures": pictures_of(row["task_info"], {})} for row in own.came],
+        replies=[shown_news(row) for row in own.replies],
+        news=[shown_news(row) for row in own.news],
+        week=list(zip(days, own.week, strict=True)),
+    )
 
 
 def _category(row: Mapping[str, object]) -> Values:

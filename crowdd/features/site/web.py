@@ -8,12 +8,15 @@ import attrs
 
 from crowdd.core.base import Base
 from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.news.feature import NewsFeature
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.web import ProjectsWeb
+from crowdd.features.results.feature import ResultsFeature
 from crowdd.features.site.admin_pages import AdminDashboard, AdminLogs
 from crowdd.features.site.announcement_pages import AdminAnnouncements, Announcements
 from crowdd.features.site.catalogue_pages import AdminCategories, AdminFeatured, AdminProjects
 from crowdd.features.site.feature import SiteFeature
+from crowdd.features.site.front import Front
 from crowdd.features.site.front_pages import AboutPages, HomePages, SecurityTxt
 from crowdd.features.site.site_pages import AdminSite, SiteStyle
 from crowdd.features.statistics.feature import StatisticsFeature
@@ -29,14 +32,18 @@ class SiteWeb(FeatureWeb):
     base: Base
     accounts: AccountsFeature
     projects: ProjectsFeature
+    results: ResultsFeature
     statistics: StatisticsFeature
+    news: NewsFeature
     site: SiteFeature
     project_pages: ProjectsWeb
 
     def views(self) -> Iterator[View]:
         base, forms, administration = self.base, self.web.forms, self.site.administration
         records, site, statistics, settings = base.records, base.site, self.statistics.statistics, base.settings.site
-        yield HomePages(self.projects.projects, self.accounts.accounts, statistics, site)
+        projects, finished_tasks = self.projects.projects, self.results.finished_tasks
+        front = Front(base.db, self.news.own_homes, projects, finished_tasks, statistics)
+        yield HomePages(projects, self.accounts.accounts, site, front)
         yield AboutPages(settings, site, base.prose)
         yield SiteStyle(site)
         yield SecurityTxt(settings.security_contact, base.base_url, self.web.now)

@@ -288,7 +288,10 @@ class CollectedTask(TypedDict):
 
 
 class TaskComment(TypedDict):
-    """A comment on a task. ``kind``: problem, question or remark; ``info`` of the task is None where it is large."""
+    """A comment on a task. ``kind``: problem, question or remark; ``info`` of the task is None where it is large.
+
+    ``replies``: id, created and text of each. ``shared``, ``state`` and ``n_reports``: whether other volunteers read it.
+    """
 
     id: int
     task_id: int
@@ -296,8 +299,27 @@ class TaskComment(TypedDict):
     kind: str
     text: str
     settled: bool
+    shared: bool
+    state: str
+    n_reports: int
+    replies: list[Values]
     volunteer: str | None
     info: Json
+
+
+class ReadComment(TypedDict):
+    """A comment as a volunteer reads it, with its ``replies``.
+
+    ``own``: they wrote it. ``shared``: others read it, unless its ``state`` is ``held`` or ``hidden``.
+    """
+
+    id: int
+    created: datetime
+    text: str
+    shared: bool
+    state: str
+    own: bool
+    replies: list[Values]
 
 
 class KnownVolunteer(TypedDict):

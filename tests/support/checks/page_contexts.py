@@ -579,8 +579,40 @@ def _home_cases() -> Iterator[Case]:
     yield Case("home/index.html", "no projects", frame(ILSE) | EMPTY_HOME)
     yield Case("home/index.html", "all null", frame() | dict.fromkeys(EMPTY_HOME))
     words = {"headline": {"text": "Count the birds.", "language": "en"}, "intro": {"text": STORY, "language": "de"}}
+    yield from _own_home_cases(in_use)
     steps = {"mail": True, "project": False, "people": False}
     yield Case("home/index.html", "own words, first steps", frame(ILSE) | home() | words | {"steps": steps})
+
+
+TOLD: Context = {
+    "id": 4, "kind": Word("finished"), "created": "2025-11-20T21:44:00.000000", "comment": None, "reply": None, "new": True,
+    "project": {"name": NIGHT["name"], "short_name": "night-gate", "info": NIGHT["info"]},
+    "headline": "Who walks through the night gate is finished", "detail": "Volunteers gave 127340 answers to 42650 tasks.",
+    "path": "/project/night-gate/results",
+}  # fmt: skip
+REPLIED = TOLD | {
+    "kind": Word("reply"), "comment": "The ears look too short for a fox?", "reply": "Well seen. It is a young one.",
+    "headline": "The owners answered your comment", "detail": "Well seen. It is a young one.", "new": False,
+}  # fmt: skip
+
+
+def _own_home_cases(in_use: Context) -> Iterator[Case]:
+    reading = {
+        "name": NIGHT["name"], "short_name": "night-gate", "answer": "fox", "result": "fox", "n": 4, "total": 5,
+        "pictures": ["/uploads/8/night.webp"],
+    }  # fmt: skip
+    days = [(f"2025-11-{day}", count) for day, count in zip(range(14, 21), (12, 0, 24, 9, 31, 18, 5), strict=True)]
+    own = {
+        "project": NIGHT, "pictures": ["/uploads/8/night.webp"], "done": 117, "others": OTHERS[:2], "recent": 42,
+        "settled": 31, "came": [reading, reading | {"answer": None, "result": ["a", "b"], "pictures": []}],
+        "replies": [REPLIED], "news": [TOLD, TOLD | {"new": False}], "week": days,
+    }  # fmt: skip
+    yield Case("home/index.html", "somebody's own", frame(ILSE) | in_use | {"own": own})
+    bare = {"project": None, "pictures": [], "done": 0, "others": [], "recent": 0, "settled": 0, "came": []}
+    none: Context = {"replies": [], "news": [], "week": [(day, 0) for day, _count in days]}
+    yield Case("home/index.html", "nothing waits", frame(ILSE) | in_use | {"own": own | bare | none})
+    shown = {"short_name": GALAXIES["short_name"], "pictures": ["/uploads/1/a.webp"], "agreed": AGREED}
+    yield Case("home/index.html", "results", frame() | in_use | {"showcase": shown})
 
 
 def _presenting_cases(at: str) -> Iterator[Case]:
@@ -2034,7 +2066,8 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
 
 COMMENT: Context = {
     "id": 7, "task_id": 28114, "created": "2025-11-20T21:44:00.000000", "kind": Word("problem"), "text": "The picture is black.\nOr is it?",
-    "settled": False, "volunteer": "3f2a9c41d07b5e8",
+    "settled": False, "volunteer": "3f2a9c41d07b5e8", "shared": True, "state": Word("shown"), "n_reports": 0, "own": False,
+    "replies": [{"id": 9, "created": "2025-11-20T21:44:00.000000", "text": "It is night.\nThank you!", "gone": False}],
 }  # fmt: skip
 
 
@@ -2266,9 +2299,13 @@ def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
     info = {"title": "Camera 3", "image": "/uploads/project-1/0123456789abcdef0123456789abcdef.png"}
     page, keys = "project/comment.html", frame(ILSE, f"{at}task/28114/comment") | owner
     keys |= {"title": "Comment on this task", "task": {"id": 28114, "info": info}}
+    own = COMMENT | {"own": True, "id": 8}
+    states = [own | {"state": Word(state), "id": number} for number, state in enumerate(("held", "hidden", "gone"), 10)]
+    keys |= {"comments": [COMMENT, own | {"replies": []}, *states], "shared": True}
     blank = FORM | {"kind": None, "text": None}
     wrong = {"kind": ["Choose one."], "text": ["Please fill this in."]}
     yield Case(page, "blank", keys | {"form": blank})
+    yield Case(page, "to owners", keys | {"form": blank, "comments": [own], "shared": False})
     yield Case(page, "refused", keys | {"form": blank | {"kind": "", "text": "", "errors": wrong}})
     page, keys = "project/columns.html", frame(ILSE, f"{at}tasks/columns") | owner | {"title": "Columns of tasks"}
     keys |= {"missed": [], "unsaved": False, "form": FORM | {"base": "0a"}}
@@ -2281,8 +2318,8 @@ def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/comments.html", frame(ILSE, f"{at}comments") | owner | {"chosen": {"state": "open"}}
     others = [
         COMMENT,
-        COMMENT | {"id": 6, "kind": Word("question"), "volunteer": None},
-        COMMENT | {"id": 5, "kind": Word("remark")},
+        COMMENT | {"id": 6, "kind": Word("question"), "volunteer": None, "state": Word("held"), "n_reports": 3},
+        COMMENT | {"id": 5, "kind": Word("remark"), "shared": False},
     ]
     done = [one | {"settled": True} for one in others]
     infos = {7: info, 6: None, 5: "text"}
@@ -2290,6 +2327,8 @@ def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
     last = {"next": None, "infos": infos, "chosen": {"state": "done"}}
     yield Case(page, "done", keys | SHORT | last | {"comments": done})
     yield Case(page, "none", keys | SHORT | {"comments": [], "next": None, "infos": {}})
+    held = last | {"chosen": {"state": "held"}}
+    yield Case(page, "none held", keys | SHORT | held | {"comments": []})
     yield Case(page, "none done", keys | SHORT | last | {"comments": []})
 
 
@@ -2692,6 +2731,14 @@ def _settings_cases(at: str) -> Iterator[Case]:
     yield Case("account/delete.html", "without one", frame(ILSE, f"{at}delete") | leaving | wrong_name)
     owns = {"projects": [{"short_name": "night", "name": "Who walks through the night gate"}]}
     yield Case("account/delete.html", "an owner", frame(ILSE, f"{at}delete") | leaving | owns)
+    choice = {"subscribed": True, "valid_email": False, "without": [Word("post")]}
+    news = {"news": [TOLD, REPLIED], "choice": choice, "muted": [TOLD["project"]], "form": blank, "name": "ilse"}
+    yield Case("account/news.html", "some", frame(ILSE, f"{at}news") | news | {"title": "News"})
+    unused = {"news": [], "muted": [], "choice": choice | {"valid_email": True}}
+    yield Case("account/news.html", "none", frame(ILSE, f"{at}news") | news | unused | {"title": "News"})
+    for ended in (False, True):
+        context = frame(path="/unsubscribe") | {"title": "Stop?", "ended": ended, "to": "5.s3al"}
+        yield Case("account/unsubscribe.html", "ended" if ended else "asks", context)
     yield Case("account/newsletter.html", "first", frame(ILSE, "/account/newsletter") | {"form": blank, "next": "/"})
     yield Case("account/update.html", "first", frame(ILSE, f"{at}update") | SETTINGS)
     provider = {"show_passwd_form": False, "user": SELF | {"info": {"avatar_url": "/uploads/user-5/a.png"}}}

@@ -119,6 +119,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('events', p_project));
     DELETE FROM event WHERE project_id = p_project AND seq IS NULL;
     DELETE FROM event_sequence WHERE project_id = p_project;
+    DELETE FROM notice WHERE project_id = p_project;
     DELETE FROM project_ledger WHERE project_id = p_project;
     DELETE FROM project WHERE id = p_project;
     RETURN true;

@@ -11,7 +11,8 @@ CREATE FUNCTION project_complete(p_project bigint) RETURNS boolean STABLE LANGUA
 SELECT EXISTS (SELECT FROM complete_project WHERE project_id = p_project) $$;
 
 -- Assigns numbers to the committed events of a project. Events of a task keep the order in which they happened, because
--- their ids are drawn under the lock of the ledger row. Adds project_completed if one of them completed the last task.
+-- their ids are drawn under the lock of the ledger row. Adds project_completed if one of them completed the last task, and a notice when the
+-- project is finished or has open tasks again.
 -- Returns how many there were.
 CREATE FUNCTION number_events(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE s event_sequence; ids bigint[]; completing boolean; whole boolean; k int;
@@ -30,5 +31,6 @@ BEGIN
         INSERT INTO event (project_id, seq, kind, at) VALUES (p_project, s.last_seq + k, 'project_completed', p_now);
     END IF;
     UPDATE event_sequence SET last_seq = s.last_seq + k, complete = whole WHERE project_id = p_project;
+    IF whole <> s.complete THEN PERFORM add_notice(p_project, CASE WHEN whole THEN 'finished' ELSE 'resumed' END, p_now); END IF;
     RETURN k;
 END $$;
