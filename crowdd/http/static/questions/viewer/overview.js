@@ -5,16 +5,17 @@ export class Overview {
   /** `go([x, y], size)` gets a place on this map, and how large the map is, in pixels of the screen. */
   constructor(go) {
     this.go = go;
-    this.picture = element("img", { alt: "", draggable: false });
+    this.address = "";
     this.part = element("div", { className: "part" });
-    this.sheet = element("div", { className: "whole" }, this.picture, this.part);
+    this.sheet = element("div", { className: "whole" }, this.part);
     this.element = element("div", { className: "overview", "aria-hidden": "true", hidden: true }, this.sheet);
     for (const name of ["pointerdown", "pointermove"]) this.element.addEventListener(name, (event) => this.hear(event));
   }
 
+  /** Another picture: the address of a small one of it, if any, which is loaded when it is enlarged. */
   begin(address) {
-    if (address) this.picture.src = address;
-    else this.picture.removeAttribute("src");
+    this.picture?.remove();
+    Object.assign(this, { address, picture: null });
   }
 
   hear(event) {
@@ -29,6 +30,7 @@ export class Overview {
   show({ isWhole, picture, turned, degrees, centre, seen }) {
     this.element.hidden = isWhole;
     if (isWhole) return;
+    if (this.address && !this.picture) this.sheet.prepend(this.picture = element("img", { alt: "", draggable: false, src: this.address }));
     const parts = [picture.width, picture.height], sizes = seen.map((each, axis) => Math.min(1, each / parts[axis]));
     const from = sizes.map((each, axis) => Math.min(Math.max(0, centre[axis] / parts[axis] - each / 2), 1 - each));
     const [left, top, width, height] = [...from, ...sizes].map((each) => `${each * 100}%`);

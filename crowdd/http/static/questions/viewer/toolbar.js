@@ -22,7 +22,7 @@ export const ACTS = { ...Object.fromEntries(BUTTONS.filter(([, , key]) => key).m
 export class Toolbar {
   /** `act(name)` is called for a button, `toned(filter)` when how bright the picture is has changed. */
   constructor(word, { act, toned }) {
-    Object.assign(this, { toned, inverted: false });
+    Object.assign(this, { word, toned });
     this.buttons = BUTTONS.map(([name, words, key, drawing, toggles], nth) => {
       const title = key ? `${word(words)} (${key})` : word(words);
       const button = element("button", { type: "button", name, title, "aria-label": word(words), tabIndex: nth ? -1 : 0, "aria-keyshortcuts": key === "+" ? "Plus" : key || null });
@@ -31,12 +31,8 @@ export class Toolbar {
       button.addEventListener("click", () => act(name));
       return button;
     });
-    this.sliders = TONES.map(([name, min, max]) => {
-      const input = element("input", { type: "range", min: String(min), max: String(max), value: "100" });
-      input.addEventListener("input", () => this.tone());
-      return { name, input, element: element("label", {}, element("span", {}, word(name)), input) };
-    });
-    this.tones = element("div", { className: "tones", hidden: true }, ...this.sliders.map((each) => each.element));
+    this.sliders = [];
+    this.tones = element("div", { className: "tones", hidden: true });
     const bar = element("div", { className: "bar", role: "toolbar", "aria-label": word("zoom") }, ...this.buttons);
     bar.addEventListener("keydown", (event) => this.along(event));
     this.element = element("div", { className: "tools" }, this.tones, bar);
@@ -52,12 +48,20 @@ export class Toolbar {
   /** Turns something of the toolbar itself on or off; false for other acts. */
   act(name) {
     const on = this.button(name).ariaPressed !== "true";
-    if (name === "light") this.tones.hidden = !on;
+    if (name === "light") this.light(on);
     else if (name === "more") this.element.classList.toggle("open", on);
     else if (name !== "invert") return false;
     this.press(name, on);
     if (name === "invert") this.tone();
     return true;
+  }
+  light(on) {
+    if (!this.sliders.length) {
+      this.sliders = TONES.map(([name, min, max]) => ({ name, input: element("input", { type: "range", min: String(min), max: String(max), value: "100" }) }));
+      for (const { input } of this.sliders) input.addEventListener("input", () => this.tone());
+      this.tones.append(...this.sliders.map(({ name, input }) => element("label", {}, element("span", {}, this.word(name)), input)));
+    }
+    this.tones.hidden = !on;
   }
   tone() {
     const tones = this.sliders.filter(({ input }) => input.value !== "100").map(({ name, input }) => `${name}(${input.value}%)`);
