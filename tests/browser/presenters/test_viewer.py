@@ -154,10 +154,10 @@ def test_marks_are_where_the_pointer_was_at_every_zoom(
             page.mouse.up()
 
     def zooms() -> Iterator[int]:
-        for n, (name, times, least, most) in enumerate(ZOOMS):
+        for n, (name, times, smallest, largest) in enumerate(ZOOMS):
             for _ in range(times):
                 press(stage, frame, name)
-            assert least <= zoom_of(view) <= most, (name, zoom_of(view))
+            assert smallest <= zoom_of(view) <= largest, (name, zoom_of(view))
             yield n
 
     for n in zooms():

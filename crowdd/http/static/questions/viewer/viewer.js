@@ -15,7 +15,7 @@ import { Viewport } from "./viewport.js";
 
 const STEP = 1.5, ARROW = 60; // pixels of the screen for an arrow key
 const WHEEL = 0.002, PINCH = 0.01; // how much a pixel of a wheel, and of two fingers on a touch pad, enlarges
-const LINE = 33, MOST = 200; // pixels of a line of a wheel, and of one turn of it
+const LINE = 33, FASTEST = 200; // pixels of a line of a wheel, and of one turn of it
 const SLIP = 4, HOLD = 10; // pixels after which a press moves the picture, and after which it is no click
 const SETTLED = 300; // milliseconds until screen readers are told where it is
 const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -138,7 +138,7 @@ export class Viewer {
     const { deltaY, deltaMode, ctrlKey } = event, { viewport } = this;
     if (!deltaY || (deltaY > 0 && viewport.isWhole && !ctrlKey)) return;
     event.preventDefault();
-    const pixels = Math.max(-MOST, Math.min(MOST, deltaY * (deltaMode ? LINE : 1)));
+    const pixels = Math.max(-FASTEST, Math.min(FASTEST, deltaY * (deltaMode ? LINE : 1)));
     const scale = viewport.scale * Math.exp(-pixels * (ctrlKey && Math.abs(pixels) < 50 ? PINCH : WHEEL));
     this.zoomTo(deltaY > 0 && !ctrlKey ? Math.max(scale, viewport.whole) : scale, event);
   }
