@@ -31,12 +31,11 @@ export class Viewer {
     this.ground = element("div", { className: "ground", dir: "ltr" });
     this.sheet = element("div", { className: "sheet", dir: "ltr" }, image);
     this.overview = new Overview((point, size) => this.go(point, size));
-    this.status = element("p", { className: "sr", role: "status" });
     const hint = element("p", { hidden: true, id: `arrows-${Math.random().toString(36).slice(2)}` }, word("view_arrows"));
     this.view = element("div", { className: "view", dir: "ltr", tabIndex: 0, role: "application", "aria-label": word("zoom"), "aria-describedby": hint.id }, this.ground, this.sheet, this.overview.element);
     this.toolbar = new Toolbar(word, { act: (name) => this.act(name), toned: (filter) => this.view.style.setProperty("--tone", filter || "none") });
     place.classList.add("viewer");
-    place.append(this.view, this.toolbar.element, this.status, hint);
+    place.append(this.view, this.toolbar.element, hint);
     this.listen();
     this.sizes = new ResizeObserver(([{ contentRect }]) => whenReleased(() => this.fill(contentRect)));
     this.sizes.observe(this.view);
@@ -92,6 +91,7 @@ export class Viewer {
   changed() {
     used = this;
     this.show();
+    if (!this.status) this.place.append(this.status = element("p", { className: "sr", role: "status" }));
     clearTimeout(this.settling);
     this.settling = setTimeout(() => {
       const zoom = new Intl.NumberFormat(document.documentElement.lang || "en", { style: "percent" }).format(this.viewport.zoom);
