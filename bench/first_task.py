@@ -86,7 +86,7 @@ function isReady() {
   if (form.querySelector(".answers[inert], .waiting")) return false;
   if (!all(".question:not([hidden]) > .field", form).every((field) => field.querySelector(CONTROLS))) return false;
   if (document.querySelector(".drawable") && !document.querySelector("[class*=a9s-annotationlayer]")) return false;
-  const pictures = all(".see img").filter((image) => image.offsetParent && !image.closest(".map, .zoom-picture"));
+  const pictures = all(".see img").filter((image) => image.offsetParent && !image.closest(".map"));
   return pictures.every(isComplete);
 }
 let last = -99;

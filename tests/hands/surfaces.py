@@ -125,7 +125,7 @@ class Map:
 
 def picture(eyes: Eyes, frame: Any, path: str) -> Picture:
     """The picture that is shown in a frame."""
-    target = frame.locator(".cover:visible, .medium.picture:visible img, .picture:visible img").first
+    target = frame.locator(".sheet:visible").first
     eyes.until(target.is_visible, "no picture is shown")
     content = file(path)
     if not content:

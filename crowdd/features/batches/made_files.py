@@ -93,6 +93,7 @@ def task_info_of(media: Sequence[Medium], questions: Mapping[str, Sequence[str]]
 
 
 _PLACE = ("latitude", "longitude")
+_OF_FILE = ("thumbnail", "original", "width", "height")
 
 
 @attrs.frozen
@@ -131,6 +132,7 @@ def facts_of(names: MediaNames, project_id: int, prepared: Prepared, page: int =
         "original": addresses.get("original"),
         "width": shown.width or None,
         "height": shown.height or None,
+        **_size_of_original(prepared, shown),
         "type": shown.type,
         "seconds": prepared.seconds,
         "date": prepared.date or None,
@@ -140,6 +142,13 @@ def facts_of(names: MediaNames, project_id: int, prepared: Prepared, page: int =
         "longitude": prepared.place[1] if prepared.place else None,
         "files": list({_key(names, project_id, each): None for each in mine}),
     }
+
+
+def _size_of_original(prepared: Prepared, shown: PreparedFile) -> JsonObject:
+    """The size of the picture that came, where what is shown is a reduced copy of it."""
+    if shown.role != "web" or prepared.kind != PICTURE or prepared.width <= (shown.width or 0):
+        return {}
+    return {"original_width": prepared.width, "original_height": prepared.height}
 
 
 def pages_of(names: MediaNames, file: MediaFile, digest: bytes, prepared: Prepared) -> list[JsonObject]:
@@ -162,7 +171,7 @@ def pages_of(names: MediaNames, file: MediaFile, digest: bytes, prepared: Prepar
 def medium_of(file: MediaFile) -> Medium:
     """What a prepared file gives a task."""
     facts = file.prepared or {}
-    names = ("thumbnail", "original", "width", "height", "type", "seconds", "date", "description", "page", *_PLACE)
+    names = (*_OF_FILE, "original_width", "original_height", "type", "seconds", "date", "description", "page", *_PLACE)
     return Medium(str(facts["kind"]), str(facts["url"]), file.path, {name: facts.get(name) for name in names})
 
 

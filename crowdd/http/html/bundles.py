@@ -170,14 +170,14 @@ def _resolve(path: str, name: str) -> str:
 
 _SIMPLE: Final = (
     "presenter/prelude.js",
-    "presenter/zoom.js",
     "presenter/pybossa.js",
     "questions/questions.js",
     *(
         f"questions/types/{name}.js"
         for name in ("date", "matrix", "multiple_choice", "number", "ranking", "rating", "single_choice", "texts")
     ),
-    *(f"questions/media/{name}.js" for name in ("picture", "pictures", "text")),
+    *(f"questions/media/{name}.js" for name in ("picture", "pictures", "text", "zoom_picture")),
+    *(f"questions/viewer/{name}.js" for name in ("picture", "tiles")),
 )
 _LOOK: Final = ("tokens.css", "questions/ground.css", "presenter/frame.css", "questions/questions.css")
 _MARKS_LOOK: Final = "questions/marks/marks.css"
@@ -220,7 +220,7 @@ FAMILIES: Final = (
     Family("choices", ("swipes",)),
     Family(
         "marks",
-        ("types/box", "types/points", "types/lines", "types/transcription", "media/zoom_picture"),
+        ("types/box", "types/points", "types/lines", "types/transcription"),
         libraries=(f"{_ANNOTORIOUS}/annotorious.js",),
         looks=(f"{_ANNOTORIOUS}/annotorious.css",),
     ),

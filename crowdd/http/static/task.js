@@ -104,12 +104,15 @@ on("presenter:changing", ({ task }) => {
   $("finished").hidden = ended = false; // there was nothing behind it
   showOthers();
 });
-on("presenter:no-line", () => say("later", false));
-on("page:press-again", () => {
-  say("again", false);
+on("presenter:no-line", () => advise("later"));
+on("page:press-again", () => advise("again"));
+/* What the volunteer wants to know at once, also where the line has the place. */
+function advise(what) {
+  say(what, false);
+  $("unsent").textContent = $("said").textContent;
   clearTimeout(quiet);
-  quiet = setTimeout(say, SAID_FOR, "idle");
-});
+  quiet = setTimeout(() => { say("idle"); showLine(); }, SAID_FOR);
+}
 
 async function askRank() {
   if (!$("rank")) return;
@@ -197,10 +200,11 @@ function hideOthers() {
 }
 
 // The project's figures change in place and announce nothing; that it closes is said.
-let refused = ""; // why no more tasks are handed out
+let refused = "", hasTask = false; // why no more tasks are handed out; whether one was shown on this page
+on("presenter:task", () => { hasTask = true; });
 on("presenter:closed", ({ code }) => close((refused = code)));
 function close(why) {
-  $("closed-why").textContent = $("closed-why").dataset[why];
+  $("closed-why").textContent = $("closed-why").dataset[why === "paused" && !hasTask ? "resting" : why];
   $("closed").hidden = false;
   showOthers();
 }
@@ -226,13 +230,14 @@ let unsent = 0, isLoose = false; // whether an answer would be lost with this pa
 function showLine() {
   const words = $("unsent").dataset;
   $("offline").hidden = navigator.onLine && !unsent;
-  $("unsent").textContent = unsent > 1 ? words.many.replace("{count}", number.format(unsent)) : unsent ? words.one : words.none;
+  const said = !unsent ? words.none : isLoose ? words.loose : unsent > 1 ? words.many : words.one;
+  $("unsent").textContent = said.replace("{count}", number.format(unsent));
+  $("offline").title = $("unsent").textContent; // there is little room
 }
 on("presenter:waiting", ({ count: waiting, task, kept }) => {
   unsent = waiting;
   isLoose = unsent > 0 && (isLoose || kept === false);
   showLine();
-  if (unsent) say("waiting", false);
   if (task) offerChange(task);
 });
 addEventListener("online", showLine);

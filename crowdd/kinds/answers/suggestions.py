@@ -18,7 +18,7 @@ _MAX_DEPTH: Final = 3
 _MAX_PARTS: Final = 50  # of an object
 _MAX_CHOICE: Final = 200  # characters
 _RECURRENCE: Final = 2  # values of a label come back: so many answers for each of them, on average
-_OWN_KEYS: Final = frozenset({"questions_version", "unseen"})
+_OWN_KEYS: Final = frozenset({"questions_version", "unseen", "original_width", "original_height"})
 
 
 @attrs.frozen

@@ -17,6 +17,11 @@ MAX_CONDITIONS: Final = 10
 MAX_COMPARED: Final = 500  # values of a condition
 VERSION_KEY: Final = "questions_version"
 UNSEEN_KEY: Final = "unseen"
-RESERVED: Final = (VERSION_KEY, UNSEEN_KEY)
-"""Keys of answers that are no questions: which list was shown, and the media that the volunteer answered without."""
+ORIGINAL_KEYS: Final = ("original_width", "original_height")
+RESERVED: Final = (VERSION_KEY, UNSEEN_KEY, *ORIGINAL_KEYS)
+"""Keys of answers that are no questions.
+
+Which list was shown, the media that the volunteer answered without, and the size of the original in pixels where the
+picture of the task is a reduced copy of it.
+"""
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")

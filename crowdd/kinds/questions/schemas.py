@@ -15,6 +15,7 @@ from crowdd.kinds.questions.format import (
     MAX_QUESTIONS,
     MAX_STEPS,
     NAME,
+    ORIGINAL_KEYS,
     RESERVED,
     UNSEEN_KEY,
     VERSION,
@@ -105,7 +106,8 @@ def _question(kind: QuestionType) -> Schema:
 def answer_schema(document: Values) -> Schema:
     """The schema of ``info`` of an answer to a valid list of questions."""
     names: Schema = {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}
-    properties: dict[str, Schema] = {VERSION_KEY: {"type": "integer", "minimum": 1}, UNSEEN_KEY: names}
+    number: Schema = {"type": "integer", "minimum": 1}
+    properties: dict[str, Schema] = {VERSION_KEY: number, UNSEEN_KEY: names, **dict.fromkeys(ORIGINAL_KEYS, number)}
     always: list[str] = [VERSION_KEY]
     for step in document["steps"]:
         for question in step.get("questions", []):

@@ -276,11 +276,11 @@ def test_letters_choose_labels_while_a_picture_that_zooms_has_the_focus(desk: An
     picture = {**LOOK, "type": "zoom_picture", "source": {"url": f"{SITE}/photo.jpg"}}
     frame = ask(desk, list_of(boxes, media=(picture,)))
     frame.get_by_role("button", name="Draw", pressed=True).wait_for()
-    viewer = frame.locator(".openseadragon-canvas")
+    viewer = frame.locator(".view")
     viewer.focus()
     desk.page.keyboard.press("d", delay=80)
     desk.until(frame.get_by_role("radio", name="Duck").is_checked)
-    assert viewer.evaluate("canvas => canvas === document.activeElement")
+    assert viewer.evaluate("view => view === document.activeElement")
 
 
 def test_long_words_wrap_in_the_frame(make_stage: Any, new_project: Any) -> None:

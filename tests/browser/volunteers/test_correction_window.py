@@ -138,7 +138,9 @@ def test_an_answer_that_got_there_unseen_is_changed_there(stage: Any) -> None:
     stage.page.route("**/api/taskrun", lose)
     frame.click("button[value=Yes]")
     at(stage, frame, 1)
-    stage.until(lambda: stage.page.is_visible("#change") and "Saved on this page" in stage.page.inner_text("#said"))
+    stage.until(
+        lambda: stage.page.is_visible("#change") and "waits in this browser" in stage.page.inner_text("#unsent")
+    )
     stage.page.click("#change")
     at(stage, frame, 0)
     frame.click("button[value=No]")

@@ -208,3 +208,36 @@ def test_the_page_fits(stage: Any) -> None:
         assert frame.evaluate("document.documentElement.scrollWidth") == width
         stage.until(lambda: stage.page.evaluate("document.documentElement.scrollHeight <= innerHeight"))
     assert not stage.console
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("size", [(1280, 800), (390, 800), (320, 640)])
+def test_the_line_goes_and_comes_while_something_is_pressed_and_moves_nothing(make_stage: Any, size: Any) -> None:
+    stage = make_stage(viewport={"width": size[0], "height": size[1]})
+    frame = open_with_keys(stage)
+    places = "() => ['#presenter iframe', '.deck', '#skip'].map((it) => document.querySelector(it).getBoundingClientRect().toJSON())"
+
+    def where() -> Any:
+        stage.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return stage.page.evaluate(places)
+
+    button, mouse = frame.locator("text=Yes").bounding_box(), stage.page.mouse
+    before = where()
+    mouse.move(button["x"] + button["width"] / 2, button["y"] + 4)  # near its edge: what moves is missed
+    stage.context.set_offline(True)
+    stage.until(lambda: stage.page.is_visible("#offline"))
+    assert where() == before
+    stage.context.set_offline(False)
+    stage.until(lambda: stage.page.is_hidden("#offline"))
+    mouse.down()
+    stage.context.set_offline(True)
+    stage.until(lambda: stage.page.is_visible("#offline"))
+    assert where()[1:] == before[1:]
+    mouse.up()
+    stage.until(lambda: "last answer" in stage.page.inner_text("#unsent"))
+    after = where()
+    assert [after[0]["top"], after[1:]] == [before[0]["top"], before[1:]]
+    stage.context.set_offline(False)
+    stage.until(lambda: len(stage.runs()) == 1)
+    stage.until(lambda: stage.page.is_hidden("#offline"))
+    assert [where()[0]["top"], where()[1:]] == [before[0]["top"], before[1:]]

@@ -55,7 +55,7 @@ export function keepFocus(place, home) {
     if (now !== body && !(typed && now.closest(".see"))) return;
     if (!typing() || (typed && String(document.getSelection()))) return; // words that are selected stay so
     if (before?.isConnected && before !== body && !(finger && typed)) before.focus({ preventScroll: true });
-    if (document.activeElement === body) home()?.focus({ preventScroll: true });
+    if (document.activeElement === body || (finger && typed)) home()?.focus({ preventScroll: true });
   };
   addEventListener("pointerdown", ({ isPrimary, pointerType }) => {
     if (!isPrimary) return;

@@ -57,6 +57,12 @@ async function begin() {
   run({ list, version, texts, types, kinds: media });
 }
 
+/* How large the original is, where the picture of a task is a reduced copy. */
+function originals({ info }) {
+  const { original_width, original_height } = Object(info);
+  return [original_width, original_height].every((size) => Number.isSafeInteger(size) && size > 0) ? { original_width, original_height } : {};
+}
+
 function run({ list, version, texts, types, kinds }) {
   const frame = element("main", { className: "frame questions" }), trouble = element("p", { className: "bad outside", role: "alert" });
   const news = element("p", { className: "sr", role: "status" });
@@ -84,7 +90,7 @@ function run({ list, version, texts, types, kinds }) {
       drafts.drop(task);
       const unseen = stage.unseen();
       presenterBridge.work(false);
-      const info = { ...answers, ...(unseen.length ? { unseen } : {}), questions_version: version };
+      const info = { ...answers, ...(unseen.length ? { unseen } : {}), ...originals(task), questions_version: version };
       pybossa.saveTask(task, info, { circumstances: circumstances.of(stage.addresses(), texts.locale) }).fail((refused) => {
         trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
       });

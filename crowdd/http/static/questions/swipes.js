@@ -1,6 +1,6 @@
 /* A finger that goes across the task to the left or right gives the answer that stands there. */
 const BEGUN = 12, FAR = 72; // pixels: until it is known which way a finger goes, and until it means an answer
-const OTHERS = "input, select, textarea, .waves, .player-bar, video, .map, .zoom-picture, .marked"; // what hears fingers itself
+const OTHERS = "input, select, textarea, .waves, .player-bar, video, .map, .viewer.zoomed, .viewer .tools, .marked"; // what hears fingers itself
 
 /** Listens in `place`; `sides()` are the buttons on the left and on the right, or nothing.  end() stops it. */
 export function swipes(place, sides) {
@@ -16,7 +16,7 @@ export function swipes(place, sides) {
     from = null;
     aim(null);
   };
-  const on = (name, act) => place.addEventListener(name, act, { signal: over.signal });
+  const on = (name, act) => place.addEventListener(name, act, { signal: over.signal, capture: true });
 
   on("pointerdown", ({ isPrimary, pointerType, target, clientX, clientY }) => {
     stop();

@@ -1,9 +1,8 @@
-/* Marks on a picture, drawn by Annotorious: on an <img>, or over a viewer of OpenSeadragon.  All questions about a picture
-   share one drawing (board.js). */
+/* Marks on a picture in its viewer (viewer/viewer.js), drawn by Annotorious.  All questions about a picture share one drawing
+   (board.js). */
 import { Badges } from "./badges.js";
 import { Board, boardOn } from "./board.js";
 import { colour } from "./colours.js";
-import { Fingers } from "./fingers.js";
 import { annotorious, look } from "./libraries.js";
 import { Outlines } from "./outlines.js";
 import { cut } from "./shapes.js";
@@ -15,15 +14,8 @@ const TOOLS = { box: "rectangle", row: "rectangle", line: "crowdd-line", polygon
 /** Lets a question draw on the picture of a surface. */
 export const drawOn = (surface, layer) => boardOn(surface, layer, async () => {
   const [library] = await Promise.all([annotorious(), look()]);
-  return new Drawing(surface, library, surface.viewer ? await empty(surface) : surface.image);
+  return new Drawing(surface, library);
 });
-
-/* A transparent picture of the same size as that in a viewer: Annotorious takes its size from a picture. */
-async function empty({ naturalWidth: width, naturalHeight: height }) {
-  const image = Object.assign(document.createElement("img"), { alt: "", src: `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"/>`)}` });
-  await image.decode();
-  return image;
-}
 
 let registered = false;
 function register(annotator, library) {
@@ -37,11 +29,11 @@ function register(annotator, library) {
 }
 
 class Drawing extends Board {
-  constructor(surface, library, image) {
+  constructor(surface, library) {
     super(surface);
-    this.image = image;
+    this.image = surface.image;
     this.size = { width: surface.naturalWidth, height: surface.naturalHeight };
-    if (surface.viewer) this.cover();
+    Object.assign(surface.viewer, { draws: (event) => this.draws(event), interrupt: () => this.interrupt(), turned: () => this.turned() });
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => this.resized(width)); // before that of Annotorious, which cannot draw handles without a size
     this.watch.observe(this.image.parentElement);
     // A theme by the picture's colours would read its pixels, which those of other sites forbid.
@@ -50,11 +42,10 @@ class Drawing extends Board {
     const { element } = this.annotator;
     element.classList.add("marked");
     element.dir = "ltr";
-    element.style.setProperty("--ratio", this.size.width / this.size.height);
     this.svg = element.querySelector("svg");
     this.svg.setAttribute("role", "img"); // marks are made and changed from the list, too: its parts say so
     this.svg.removeAttribute("tabindex");
-    this.svg.setAttribute("aria-label", this.surface.image?.alt ?? "");
+    this.svg.setAttribute("aria-label", this.image.alt);
     // Handles of Annotorious are buttons without names and keys: the list has what they do.
     this.handles = new MutationObserver(() => this.svg.querySelectorAll("[role=button]").forEach((handle) => {
       handle.removeAttribute("role");
@@ -68,49 +59,28 @@ class Drawing extends Board {
     this.annotator.state.store.observe(({ origin, changes }) => origin === "LOCAL" && this.drawn(changes));
   }
 
-  /* The empty picture lies over the viewer: it moves, grows and turns with what is seen there. */
-  cover() {
-    const { width, height } = this.size, { viewer, OpenSeadragon } = this.surface, place = document.createElement("div");
-    place.className = "cover";
-    place.append(this.image);
-    this.overlay = place;
-    viewer.addOverlay({ element: place, location: new OpenSeadragon.Rect(0, 0, 1, height / width), rotationMode: OpenSeadragon.OverlayRotationMode.EXACT });
-    for (const name of ["pointerdown", "pointermove", "pointerup", "click", "dblclick"]) place.addEventListener(name, (event) => this.keeps(event) && event.stopPropagation());
-    this.captured = (event) => this.svg.contains(event.target) || this.click(event, this.down?.place); // the viewer captures what it is pressed with
-    viewer.canvas.addEventListener("click", this.captured);
+  /* What is drawn or dragged does not move the picture. */
+  draws({ target }) {
+    return Boolean(this.armed && this.active) || Boolean(target.closest?.(".selected"));
   }
-  /* What is drawn does not move the picture. */
-  keeps(event) {
-    return this.armed || event.target.closest?.(".selected") || this.dragging;
-  }
-
-  /* The browser enlarges a plain picture with the page; what is seen in a viewer is moved and enlarged here. */
-  twoFingers() {
-    if (!this.armed && !this.dragging) return false; // the viewer hears them, or the browser
-    this.dragging = false;
-    if (toolOf(this.svg)) return true; // points one after the other: a finger had only come down
+  /* Two fingers move the picture: what the first one had begun is no mark. */
+  interrupt() {
+    if (toolOf(this.svg)) return; // points one after the other: a finger had only come down
     this.annotator.setDrawingEnabled(false);
+    this.annotator.state.selection.clear(); // a handle that was dragged is let go
     this.arm(this.armed);
-    return true;
   }
-  pinched({ from, to, scale }) {
-    const { viewport, element, OpenSeadragon } = { ...this.surface.viewer, OpenSeadragon: this.surface.OpenSeadragon };
-    if (!viewport) return;
-    const { left, top } = element.getBoundingClientRect(), at = ([x, y]) => viewport.pointFromPixel(new OpenSeadragon.Point(x - left, y - top), true);
-    viewport.panBy(at(from).minus(at(to)), true);
-    viewport.zoomBy(scale, at(to), true);
-    viewport.applyConstraints(true);
-    this.surface.viewer.raiseEvent("animation-finish", {});
+  turned() {
+    const { selection } = this.annotator.state, mark = this.marks.get(this.edited);
+    if (mark) selection.setSelected(this.edited, this.editable(mark.layer.kind));
   }
 
   listen(element) {
     this.down = null;
-    this.fingers = new Fingers(element, { begin: () => this.twoFingers(), move: (change) => this.pinched(change) });
     element.addEventListener("pointerdown", (event) => {
       this.ended = false;
       const edits = event.target.closest(".selected");
       this.down = { x: event.clientX, y: event.clientY, edits, place: this.svg.contains(event.target) && [event.offsetX, event.offsetY] };
-      this.dragging = Boolean(edits);
       if (edits) return;
       if (this.armed && this.active && event.isPrimary && this.svg.contains(event.target)) this.svg.setPointerCapture(event.pointerId);
     }, true);
@@ -242,7 +212,7 @@ class Drawing extends Board {
 
   /* Annotorious takes the place where it is grabbed for one on an upright picture. */
   editable({ word }) {
-    return !(this.surface.viewer?.viewport.getRotation() % 360) || word === "point" || word === "line";
+    return !this.surface.viewer.viewport.degrees || word === "point" || word === "line";
   }
 
   style(id) {
@@ -268,9 +238,7 @@ class Drawing extends Board {
     this.watch.disconnect();
     this.handles.disconnect();
     this.annotator.destroy();
-    if (!this.overlay) return;
-    this.surface.viewer.removeOverlay?.(this.overlay);
-    this.surface.viewer.canvas?.removeEventListener("click", this.captured);
+    Object.assign(this.surface.viewer, { draws: () => false, interrupt: undefined, turned: undefined });
   }
 }
 

@@ -1,42 +1,16 @@
-/* One picture, with a toolbar to zoom (presenter/zoom.js, by data-zoom).  Where marks are drawn on it, there is none: its viewer
-   would lie over them. */
+/* One picture in the viewer (viewer/viewer.js), which can enlarge and turn it, with marks and without. */
 import { element } from "../element.js";
-import { isAddress } from "../stage.js";
 
 export function create(medium, context) {
-  const image = element("img", { alt: "", "data-zoom": context.marked ? null : "" });
-  const place = element("figure", { className: context.marked ? "picture drawable" : "picture" }, image);
+  const place = element("figure", { className: context.marked ? "picture drawable" : "picture" });
+  const surface = { image: element("img"), viewer: null, naturalWidth: 0, naturalHeight: 0 }, library = import("../viewer/picture.js");
+  const picture = library.then(({ Picture }) => new Picture(place, surface, context.word));
   return {
-    element: place,
-    surface: { image, get naturalWidth() { return image.naturalWidth; }, get naturalHeight() { return image.naturalHeight; } },
-    prepare: (task) => loaded(new Image(), context.source(task)),
-    async show(task) {
-      image.alt = context.description(task);
-      await loaded(image, context.source(task));
-      settle();
-    },
-    /* The beginning of a picture tells its size. */
-    async settled(wanted) {
-      while (!image.naturalWidth && wanted()) await new Promise(requestAnimationFrame);
-      settle();
-    },
+    element: place, surface,
+    prepare: async (task) => (await library).prepare(context.source(task)),
+    show: async (task) => (await picture).show(context.source(task), context.description(task)),
+    settled: async (wanted) => (await picture).settled(wanted),
+    keys: () => surface.viewer.keys(),
+    key: (key) => surface.viewer.key(key),
   };
-
-  function settle() {
-    if (image.naturalWidth) place.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight);
-  }
-}
-
-/** Resolves when `image` has loaded an address, and rejects when that fails. */
-export function loaded(image, address) {
-  return new Promise((resolve, reject) => {
-    image.removeAttribute("src"); // otherwise the picture before stays until this one is there
-    if (!isAddress(address)) {
-      reject(new Error("No picture."));
-      return;
-    }
-    image.onload = () => resolve();
-    image.onerror = () => reject(new Error("The picture did not load."));
-    image.src = address;
-  });
 }

@@ -1,4 +1,4 @@
-/* Two fingers on what is drawn on.  One finger draws; two move and enlarge, and end what the first one had begun. */
+/* Two fingers on a picture.  One finger draws or moves it; two move and enlarge it, and end what the first one had begun. */
 
 export class Fingers {
   /**

@@ -1,0 +1,58 @@
+/* A picture in a viewer: an image, or a source in tiles (IIIF, Deep Zoom).  Its `surface`, {image, viewer, naturalWidth,
+   naturalHeight}, is what marks are drawn on. */
+import { isAddress } from "../stage.js";
+import { Viewer } from "./viewer.js";
+
+const TILES = /(\/info\.json|\.dzi|\.xml)([?#]|$)/i;
+const EMPTY = "data:image/svg+xml,";
+
+/** Loads the picture of an address before it is shown. */
+export const prepare = (address) => (TILES.test(address) ? Promise.resolve() : loaded(new Image(), address));
+
+export class Picture {
+  constructor(place, surface, word) {
+    Object.assign(this, { place, surface });
+    surface.viewer = new Viewer(place, surface.image, word);
+  }
+
+  /** Shows an address, and rejects when that fails. */
+  async show(address, description) {
+    const { surface, surface: { image, viewer } } = this;
+    Object.assign(surface, { naturalWidth: 0, naturalHeight: 0 });
+    Object.assign(image, { alt: description }).removeAttribute("src"); // otherwise the picture before stays until this one is there
+    const wanted = {};
+    this.wanted = wanted;
+    const tiles = TILES.test(address) && isAddress(address) ? await this.tiles(address) : null;
+    if (this.wanted !== wanted) return tiles?.destroy(); // another task came
+    await loaded(image, tiles ? empty(tiles) : address);
+    if (this.wanted !== wanted) return;
+    const { width, height } = tiles ?? { width: image.naturalWidth, height: image.naturalHeight };
+    viewer.begin({ width, height }, tiles);
+    Object.assign(surface, { naturalWidth: width, naturalHeight: height });
+  }
+  async tiles(address) {
+    const { Tiles } = await import("./tiles.js");
+    return Tiles.open(this.surface.viewer.ground, address);
+  }
+
+  /** Resolves when its size is known: the beginning of an image tells it. */
+  async settled(wanted) {
+    const { image } = this.surface;
+    while (!image.naturalWidth && wanted()) await new Promise(requestAnimationFrame);
+    if (image.naturalWidth) this.place.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight);
+  }
+}
+
+/* A transparent picture: what is drawn on a source in tiles has this size. */
+function empty({ width, height }) {
+  return `${EMPTY}${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"/>`)}`;
+}
+
+function loaded(image, address) {
+  return new Promise((resolve, reject) => {
+    image.onload = () => resolve();
+    image.onerror = () => reject(new Error("The picture did not load."));
+    if (isAddress(address) || address.startsWith(EMPTY)) image.src = address;
+    else reject(new Error("No picture."));
+  });
+}
