@@ -10,7 +10,7 @@ const INPUTS = "input:not([type=radio]), select, textarea"; // of radio buttons 
 export class Group {
   /**
    * `questions` as in the document.  `around` has what they share:
-   *   form       {texts, types, medium(name), id(), task, immediate, changed(), finish()}
+   *   form       {texts, types, medium(name), id(), task, immediate, suggestions?, changed(), finish()}
    *   answer(name)   the answer to a question before this group, for show_if
    *   level      of the headings: 2 in a step
    */
@@ -25,16 +25,18 @@ export class Group {
   }
 
   block(question) {
-    const { texts } = this.form, id = this.form.id(), block = { question, field: null, instead: {} };
+    const { texts } = this.form, id = this.form.id(), suggestion = this.level === 2 ? this.form.suggestions?.of(question.name) : undefined;
+    const block = { question, suggestion, field: null, instead: {} };
     const { words, tag } = texts.pick(question.text), optional = !question.required && !this.form.immediate;
     const heading = texts.write(element(`h${this.level}`, { id: `${id}-label` }), question.text);
     if (optional) heading.append(" ", element("small", { className: "soft", lang: texts.locale, dir: "auto" }, texts.word("optional")));
     const help = this.help(question.help, `${id}-help`);
     block.error = element("p", { className: "bad", id: `${id}-error`, hidden: true });
-    const described = [help && help.id, block.error.id].filter(Boolean).join(" ");
+    const note = suggestion ? element("p", { className: "suggested small", id: `${id}-suggested` }, texts.word("suggested")) : null;
+    const described = [help && help.id, note && note.id, block.error.id].filter(Boolean).join(" ");
     block.place = element("div", { className: "field" });
     block.context = this.context(block, { id, labelledBy: heading.id, describedBy: described, errorId: block.error.id, name: words, tag });
-    block.element = element("div", { className: "question" }, heading, help, block.error, block.place);
+    block.element = element("div", { className: "question" }, heading, help, note, block.error, block.place);
     block.element.setAttribute("data-question", question.name);
     block.ready = this.make(block);
     return block;
@@ -126,6 +128,7 @@ export class Group {
   }
 
   told(block) {
+    block.suggestion?.touch();
     if (block.error.textContent && !this.problemOf(block)) this.show(block, "");
     this.turn();
     this.changed();
@@ -167,6 +170,16 @@ export class Group {
     return Object.keys(block.instead).find((name) => block.instead[name].checked);
   }
 
+  isAsked(name) {
+    const block = this.byName.get(name);
+    return Boolean(block?.field && this.shown(block));
+  }
+
+  /** The volunteer goes on from here. */
+  leave() {
+    for (const { suggestion } of this.blocks) suggestion?.leave();
+  }
+
   /** The answers by name, without those to questions that are not shown or have none. */
   value() {
     const found = this.blocks.filter((block) => this.shown(block)).map((block) => [block.question.name, this.valueOf(block)]);
@@ -184,7 +197,17 @@ export class Group {
     this.turn();
   }
 
+  /* What a field makes of a suggestion is known when it has shown it. */
   fill(block, value) {
+    const { suggestion } = block;
+    if (suggestion && suggestion.since === undefined) {
+      this.put(block, suggestion.value);
+      suggestion.begin(this.valueOf(block));
+    }
+    this.put(block, value);
+  }
+
+  put(block, value) {
     const is = { nothing: Array.isArray(value) && !value.length, unsure: value === null };
     for (const [name, box] of Object.entries(block.instead)) box.checked = is[name];
     block.field.set(this.said(block) ? undefined : value);

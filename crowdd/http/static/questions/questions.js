@@ -1,5 +1,6 @@
 /* Shows the questions of a project (docs/projects/questions.md) in its presenter frame, one task after the other.  The page has
-     <script type="application/json" id="questions">    {list, version, language}: the document, its number, the project's language
+     <script type="application/json" id="questions">    {list, version, language, suggested?}: the document, its number, the project's
+                                                        language, and {schemas, share} where it suggests answers
      <script type="application/json" id="questions-words">   {locale, words}: what we say ourselves, in the volunteer's language
 
    What belongs to one type is a module in types/ or media/, loaded only when the list uses the type (modules.js names
@@ -50,14 +51,14 @@ import { Texts } from "./texts.js";
 const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "{}");
 
 async function begin() {
-  const { list, version, language = "" } = read("questions"), { locale = "en", words = {} } = read("questions-words");
+  const { list, version, language = "", suggested } = read("questions"), { locale = "en", words = {} } = read("questions-words");
   const texts = new Texts({ locale, language, words });
   Object.assign(document.documentElement, { lang: locale, dir: texts.direction });
-  const { types, media } = await load(list);
-  run({ list, version, texts, types, kinds: media });
+  const { types, media } = await load(list), { Suggestions } = suggested ? await import("./suggestions.js") : {};
+  run({ list, version, texts, types, kinds: media, suggest: (task) => (suggested ? new Suggestions(task, { list, ...suggested }) : null) });
 }
 
-function run({ list, version, texts, types, kinds }) {
+function run({ list, version, texts, types, kinds, suggest }) {
   const frame = element("main", { className: "frame questions" }), trouble = element("p", { className: "bad outside", role: "alert" });
   const news = element("p", { className: "sr", role: "status" });
   const stage = new Stage({ list, kinds, texts, changed: () => form?.seen(), skip: () => presenterBridge.skip() });
@@ -80,12 +81,14 @@ function run({ list, version, texts, types, kinds }) {
   function present(task, deferred) {
     end();
     trouble.textContent = "";
+    const suggestions = suggest(task);
     const sent = (answers) => {
+      const told = suggestions?.told(answers, (name) => form.isAsked(name));
       drafts.drop(task);
       const unseen = stage.unseen();
       presenterBridge.work(false);
       const info = { ...answers, ...(unseen.length ? { unseen } : {}), questions_version: version };
-      pybossa.saveTask(task, info, { circumstances: circumstances.of(stage.addresses(), texts.locale) }).fail((refused) => {
+      pybossa.saveTask(task, info, { circumstances: { ...circumstances.of(stage.addresses(), texts.locale), ...told } }).fail((refused) => {
         trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
       });
       end();
@@ -96,7 +99,7 @@ function run({ list, version, texts, types, kinds }) {
     stage.show(task, -1);
     const draft = drafts.of(task), first = start ?? (draft && sessionStorage.getItem("step")); // after a reload people go on where they were
     form = new Form({
-      list, task, texts, types, stage, place: frame, answers: draft ?? task.answer, send: sent,
+      list, task, texts, types, stage, place: frame, suggestions, answers: draft ?? task.answer ?? suggestions?.answers(), send: sent,
       changed(answers) {
         drafts.keep(task, answers);
         presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));
