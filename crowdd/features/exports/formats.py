@@ -26,6 +26,7 @@ from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.words import Words
 from crowdd.kinds.exported import CONSENSUS, EVENT, VOLUNTEER
 from crowdd.kinds.kind import Kind
+from crowdd.kinds.prediction import PREDICTION
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import Role
 from crowdd.kinds.task import TASK
@@ -38,6 +39,7 @@ KINDS: Mapping[str, Kind] = {
     "consensus": CONSENSUS,
     "volunteer": VOLUNTEER,
     "event": EVENT,
+    "prediction": PREDICTION,
 }
 USUAL = ("task", "task_run", "result")
 """The types of a project that is exported as a whole."""

@@ -43,7 +43,8 @@ async def list_suggested_answers(db: Database, project_id: int, questions: Seque
         SuggestedAnswer,
         f"""WITH {_TOLD}
         SELECT told.name, (one ->> 'shown')::boolean AS shown, coalesce(r.info -> told.name, 'null') AS answer,
-               coalesce(t.info -> (told.of ->> 'column'), 'null') AS suggested
+               coalesce(CASE WHEN told.of ? 'column' THEN t.info -> (told.of ->> 'column') ELSE
+                   predicted(%(project)s, t.id, jsonb_build_array(told.name, told.of -> 'model')) -> told.name END, 'null') AS suggested
           FROM told JOIN task_run r ON r.project_id = %(project)s AND r.id = told.id
                JOIN task t ON t.project_id = %(project)s AND t.id = told.task_id
          WHERE told.nth <= {COMPARED} AND jsonb_typeof(r.info) = 'object' AND jsonb_typeof(t.info) = 'object'

@@ -14,10 +14,15 @@ from crowdd.kinds.types import Schema
 _NOTHING: Final = (None, "")
 
 
+def questions_by_name(document: object) -> dict[str, Values]:
+    """The questions of a valid list, none without one; not those about marks."""
+    steps = document["steps"] if isinstance(document, dict) else []
+    return {each["name"]: each for step in steps for each in step.get("questions", [])}
+
+
 def suggesting(document: object) -> list[Values]:
     """The questions of a valid list that have suggestions, in their order; none without a list."""
-    steps = document["steps"] if isinstance(document, dict) else []
-    return [each for step in steps for each in step.get("questions", []) if each.get("suggest")]
+    return [question for question in questions_by_name(document).values() if question.get("suggest")]
 
 
 def suggestion_schemas(document: Values) -> dict[str, Schema]:

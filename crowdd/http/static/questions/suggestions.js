@@ -1,5 +1,5 @@
 /* What is suggested as the answer to questions of a task (docs/projects/questions.md), and what became of it. */
-const EMPTY = [undefined, null, ""];
+const EMPTY = [undefined, null, ""], KEPT = "predictions";
 
 const is = {
   object: (value) => typeof value === "object" && value !== null && !Array.isArray(value), array: Array.isArray,
@@ -41,6 +41,18 @@ function usable(schema, value) {
     return written !== undefined && fits(schema, written) ? written : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/* What models say comes with a task that is handed out, and not when it is read again after a reload. */
+function predicted({ id, info }) {
+  const said = Object(info).predictions;
+  try {
+    if (said) sessionStorage.setItem(KEPT, JSON.stringify([id, said]));
+    const [task, kept] = JSON.parse(sessionStorage.getItem(KEPT)) ?? [];
+    return said ?? (task === id ? kept : {});
+  } catch {
+    return said ?? {};
   }
 }
 
@@ -88,10 +100,10 @@ export class Suggestions {
   constructor(task, { list, schemas, share }) {
     this.shown = new Map();
     this.hidden = [];
-    const info = Object(task.info);
+    const info = Object(task.info), predictions = predicted(task);
     for (const { name, suggest } of list.steps.flatMap(({ questions = [] }) => questions)) {
       if (!suggest || !schemas[name]) continue;
-      const value = usable(schemas[name], suggest.model ? task.predictions?.[name] : Object.hasOwn(info, suggest.column) ? info[suggest.column] : undefined);
+      const value = usable(schemas[name], suggest.model ? predictions[name] : Object.hasOwn(info, suggest.column) ? info[suggest.column] : undefined);
       if (value === undefined) continue;
       if (placeOf(task.id) < (suggest.hidden_share ?? share)) this.hidden.push(name);
       else this.shown.set(name, new Suggestion(value));
