@@ -44,7 +44,9 @@ def victim(own_server: Any) -> Any:
         "announcement": [owner.api("POST", "announcement", content)["id"] for _ in range(9)],
         "helpingmaterial": [owner.api("POST", "helpingmaterial", here)["id"] for _ in range(9)],
         "prediction": [
-            owner.api("POST", "prediction", here | {"task_id": task["id"], "model": "m", "question": "q", "value": 1})["id"]
+            owner.api("POST", "prediction", here | {"task_id": task["id"], "model": "m", "question": "q", "value": 1})[
+                "id"
+            ]
             for task in tasks[:9]
         ],
     }

@@ -85,7 +85,7 @@ async def test_what_fits_no_question_and_no_task_is_refused_whole(served: Any) -
 @shows("prediction-store", "token-scopes")
 @pytest_twisted.ensureDeferred
 async def test_owners_and_tokens_of_their_programs_send_and_see_them_and_nobody_else(served: Any) -> None:
-    owner, project, said = await asking(served)
+    _owner, project, said = await asking(served)
     program = await token_of("owner", "predict", served)
     made = await program.post("/api/prediction", json=said())
     assert made.status == 200, made.text

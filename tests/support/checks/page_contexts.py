@@ -1939,12 +1939,14 @@ def _task_cases(at: str) -> Iterator[Case]:
     types = ["task", "task_run", "result", "consensus", "volunteer", "event"]
     formats = ["json", "csv", "xlsx", "ndjson", "parquet", "arrow", "dictionary"]
     tables = {"task": True, "words": True, "wide": False, "separator": "", "changed": False}
-    files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": []}
+    files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": [], "others": []}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
     yield from _media_cases(at, owner)
     keys = frame(ILSE, f"{at}tasks/export") | owner | files
     yield Case("project/export.html", "owner", keys)
+    coco = {"name": "coco", "title": "COCO", "cannot": [Word("Only boxes are kept.")], "questions": ["boxes", LONG]}
+    yield Case("project/export.html", "marks", keys | {"others": [coco, coco | {"name": "voc", "cannot": []}]})
     yield Case(
         "project/export.html",
         "some tasks",
