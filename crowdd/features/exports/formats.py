@@ -298,6 +298,7 @@ class Tables:
             if analysis is None and file.analysis is not None:
                 raise NotFoundError(NOT_FOUND, hint=f"The project has no finished analysis {file.analysis}.")
             sources += [] if analysis is None else [column_statements.analysed(analysis)]
+            sources += await column_statements.predicted(tx, file.chosen.project_id)
         return sources
 
     async def _by_volunteer(self, tx: Database, file: ExportFile, *, typed: bool) -> statements.Table:

@@ -123,6 +123,19 @@ async def test_a_task_is_handed_out_with_what_the_newest_version_says(served: An
     tasks = (await volunteer.get(f"/api/{project['id']}/newtask?limit=2")).json()
     assert [task["info"].get("predictions") for task in tasks] == [{"species": "owl"}, None]
     assert "predictions" not in (await volunteer.get(f"/api/task/{tasks[0]['id']}")).json()["info"]
+    for task in tasks:
+        for who in (volunteer, owner):
+            await who.post(f"/api/task/{task['id']}/lease", json={})
+            run = {
+                "project_id": project["id"],
+                "task_id": task["id"],
+                "info": {"species": "fox", "questions_version": 1},
+            }
+            assert (await who.post("/api/taskrun", json=run)).status == 200
+    at = f"/api/project/{project['id']}/export?type=result&format=json&info=columns"
+    rows = (await owner.get(at)).json()
+    assert [[one["version"] for one in row["predictions"] or []] for row in rows] == [["1", "2", ""], []]
+    assert all("predictions" not in row for row in (await volunteer.get(at)).json())
     export = await owner.get("/project/birds/tasks/export?type=prediction&format=json")
     assert sorted(row["version"] for row in export.json()) == ["", "1", "2"]
     assert (await volunteer.get("/project/birds/tasks/export?type=prediction&format=json")).status == 403

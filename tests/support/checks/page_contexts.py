@@ -1936,7 +1936,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
         for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
     ]
-    types = ["task", "task_run", "result", "consensus", "volunteer", "event"]
+    types = ["task", "task_run", "result", "consensus", "volunteer", "event", "prediction"]
     formats = ["json", "csv", "xlsx", "ndjson", "parquet", "arrow", "dictionary"]
     tables = {"task": True, "words": True, "wide": False, "separator": "", "changed": False}
     files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": [], "others": []}

@@ -90,7 +90,7 @@ class Suggestion {
   }
 
   told(answer) {
-    const seconds = Math.min(Math.round((this.until - this.since) / 100) / 10, 86400);
+    const seconds = Math.min(Math.round(((this.until ?? performance.now()) - this.since) / 100) / 10, 86400);
     return { shown: true, outcome: this.outcome(answer), seconds };
   }
 }
