@@ -12,7 +12,8 @@ import orjson
 from crowdd.features.exports.annotations.annotation_format import AREAS, PICTURES, POINTS, Answer, Asked, Mark
 from crowdd.features.exports.annotations.archive import Archive
 from crowdd.kernel.languages import _
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Json, JsonObject, Values
+from crowdd.kinds.questions.options import is_number
 
 _IN_MEMORY: Final = 1_000_000
 _PIECE: Final = 65_536
@@ -45,6 +46,22 @@ class Coco:
 
     def writer(self, asked: Sequence[Asked]) -> CocoWriter:
         return CocoWriter(asked)
+
+    def read(self, document: JsonObject) -> Iterator[Values]:
+        """A row for each picture of a file: url, width and height, and its ``boxes``, ``areas`` and ``points``."""
+        names = {one.get("id"): str(one.get("name", "")) for one in _entries(document, "categories")}
+        marks: dict[Json, Values] = {}
+        for annotation in _entries(document, "annotations"):
+            image = annotation.get("image_id")
+            if isinstance(image, int | str) and (mark := _mark(annotation)) is not None:
+                column, value = mark
+                label = names.get(annotation.get("category_id"))
+                found = marks.setdefault(image, {}).setdefault(column, [])
+                found.append({**value, **({"label": label} if label else {})})
+        for image in _entries(document, "images"):
+            address = image.get("coco_url") or image.get("file_name")
+            about = {name: image[name] for name in ("width", "height") if is_number(image.get(name))}
+            yield {"url": address, **about, **marks.get(image.get("id"), {})}
 
 
 class CocoWriter:
@@ -100,6 +117,27 @@ class CocoWriter:
             for (name, label), nth in self._categories.items()
         ]
         yield b'\n],"categories":' + orjson.dumps(categories) + b"}\n"
+
+
+def _entries(document: JsonObject, name: str) -> Iterator[JsonObject]:
+    """The objects of a list; ids of others than numbers and texts are none."""
+    entries = document.get(name)
+    for one in entries if isinstance(entries, list) else []:
+        if isinstance(one, dict) and isinstance(one.get("id"), int | str | None):
+            yield one
+
+
+def _mark(annotation: JsonObject) -> tuple[str, Values] | None:
+    """The column and the mark of an annotation; None for what has no form that can be read, such as masks."""
+    flat, corners, box = (annotation.get(name) for name in ("keypoints", "segmentation", "bbox"))
+    if isinstance(flat, list) and len(flat) >= 2 and all(map(is_number, flat)):
+        return "points", {"x": flat[0], "y": flat[1]}
+    outline = corners[0] if isinstance(corners, list) and corners else None
+    if isinstance(outline, list) and len(outline) >= 6 and all(map(is_number, outline)):
+        return "areas", {"points": [list(pair) for pair in zip(outline[::2], outline[1::2], strict=False)]}
+    if isinstance(box, list) and len(box) == 4 and all(map(is_number, box)):
+        return "boxes", dict(zip(("x", "y", "width", "height"), box, strict=True))
+    return None
 
 
 def _keypoint(type_: str) -> Values:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from crowdd.features.imports.prepared import biodiversity, iiif, parquet, workbook
+from crowdd.features.imports.prepared import biodiversity, coco, iiif, parquet, workbook
 from crowdd.kernel.concurrency.isolated import Limits
 from crowdd.kernel.errors import CrowddError
 
@@ -21,6 +21,7 @@ CONVERTERS: Mapping[str, Callable[[Path, Path, dict[str, Any], str], None]] = {
     "dwca": biodiversity.convert_darwin_core,
     "observations": biodiversity.convert_observations,
     "iiif": iiif.convert_manifest,
+    "coco": coco.convert,
 }
 
 
