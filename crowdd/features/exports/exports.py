@@ -374,7 +374,7 @@ class Exports:
         def add(piece: Piece) -> tuple[bytes, int]:
             return b"".join(out.add(Answer.of(orjson.loads(line))) for line in piece.content.split(b"\n")), piece.rows
 
-        lines = table_statements.select_said(file.kind, file.chosen).as_json(b"\n")
+        lines = table_statements.select_said(file.chosen, results=file.kind is RESULT).as_json(b"\n")
         async with (
             aclosing(self._resources.pieces(tx, lines)) as pieces,
             aclosing(self._worker_thread.do_each(add, pieces)) as parts,
@@ -396,7 +396,7 @@ class Exports:
         for each in file.sheets or [file]:
             waits = nobody if sheets else head.wait
             table = workbook_contents.arranged(each, await self._tables.of(tx, each, typed=True, waits=waits))
-            name = workbook_contents.name_of(each.kind)
+            name = workbook_contents.name_of(each)
             sheets.append((name, table))
             head.write(await do(book.begin_sheet, name, table.columns), 0)
 

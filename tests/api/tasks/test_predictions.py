@@ -138,4 +138,6 @@ async def test_a_task_is_handed_out_with_what_the_newest_version_says(served: An
     assert all("predictions" not in row for row in (await volunteer.get(at)).json())
     export = await owner.get("/project/birds/tasks/export?type=prediction&format=json")
     assert sorted(row["version"] for row in export.json()) == ["", "1", "2"]
+    workbook = await owner.get("/project/birds/tasks/export?type=prediction&format=xlsx")
+    assert workbook.status == 200 and workbook.body.startswith(b"PK")
     assert (await volunteer.get("/project/birds/tasks/export?type=prediction&format=json")).status == 403
