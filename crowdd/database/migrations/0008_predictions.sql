@@ -28,5 +28,4 @@ ALTER TABLE project ADD COLUMN suggested_models jsonb GENERATED ALWAYS AS (
     nullif(jsonb_path_query_array(info, '$.questions.steps[*].questions[*] ? (exists (@.suggest.model)).name', '{}', true)
         || jsonb_path_query_array(info, '$.questions.steps[*].questions[*].suggest.model', '{}', true), '[]')) STORED;
 
-ALTER TABLE api_token DROP CONSTRAINT api_token_scope_check,
-    ADD CONSTRAINT api_token_scope_check CHECK (scope IN ('read', 'answer', 'predict', 'project', 'everything'));
+ALTER TABLE api_token DROP CONSTRAINT api_token_scope_check, ADD CONSTRAINT api_token_scope_check CHECK (scope IN ('read', 'answer', 'predict', 'project', 'everything'));
