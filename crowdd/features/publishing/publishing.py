@@ -189,8 +189,8 @@ def _count_unfit(questions: Sequence[Values], tasks: Sequence[Values]) -> list[U
     counted = []
     for question in questions:
         column, schema = question["suggest"]["column"], suggestion_schema(question)
-        found = [task[column] for task in tasks if is_suggestion(task.get(column))]
-        n_unfit = sum(usable(schema, value) is None for value in found)
+        column_values = [task[column] for task in tasks if is_suggestion(task.get(column))]
+        n_unfit = sum(usable(schema, value) is None for value in column_values)
         counted.append(Unfit(question["name"], column, n_unfit, len(tasks)))
     return [one for one in counted if one.unfit]
 

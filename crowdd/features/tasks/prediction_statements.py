@@ -19,7 +19,7 @@ async def store(tx: Database, rows: Sequence[Values]) -> list[StoredPrediction]:
 
     One of the same model and version for the same question of a task takes the new value. ``rows`` name each once.
     """
-    found = await tx.fetch(
+    stored_rows = await tx.fetch(
         f"WITH r AS (SELECT r.* FROM {_ROWS} JOIN task t ON t.project_id = r.project_id AND t.id = r.task_id),"
         " stored AS (INSERT INTO prediction AS p (created, project_id, task_id, model, version, question, value, probability)"
         " SELECT clock(), project_id, task_id, model, version, question, coalesce(value, 'null'), probability FROM r ORDER BY nth"
@@ -28,4 +28,4 @@ async def store(tx: Database, rows: Sequence[Values]) -> list[StoredPrediction]:
         " SELECT r.nth, s.id FROM r JOIN stored s USING (project_id, task_id, question, model, version)",
         {"rows": as_json([{**row, "nth": nth} for nth, row in enumerate(rows)])},
     )
-    return [StoredPrediction(nth=row["nth"], id=row["id"]) for row in found]
+    return [StoredPrediction(nth=row["nth"], id=row["id"]) for row in stored_rows]

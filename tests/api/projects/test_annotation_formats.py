@@ -15,8 +15,8 @@ import pytest_twisted
 from support.checks.shows import shows
 
 from crowdd.features.exports.annotations.annotation_format import Answer, Asked
-from crowdd.features.exports.annotations.archive import Archive
 from crowdd.features.exports.annotations.registry import annotation_formats
+from crowdd.features.exports.annotations.zip_files import ZipFiles
 
 BOX = {"x": 10, "y": 20, "width": 100, "height": 50, "label": "fox"}
 SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10]]
@@ -87,22 +87,22 @@ def test_coco_has_pictures_boxes_areas_and_points() -> None:
 
 
 def test_yolo_is_in_shares_of_the_picture_and_lists_what_has_no_size() -> None:
-    found = files(written("yolo", [answer(), answer(task={"url": "/b.jpg"}, by="ada", number=8)]))
-    assert found["classes.txt"] == "fox\nowl\n" and found["left_out.txt"] == "8_ada\n"
-    assert found["labels/7.txt"].splitlines() == [
+    contents = files(written("yolo", [answer(), answer(task={"url": "/b.jpg"}, by="ada", number=8)]))
+    assert contents["classes.txt"] == "fox\nowl\n" and contents["left_out.txt"] == "8_ada\n"
+    assert contents["labels/7.txt"].splitlines() == [
         "0 0.300000 0.450000 0.500000 0.500000",
         "1 0.500000 0.450000 0.500000 0.500000",
     ]
 
 
 def test_pascal_voc_is_xml_whatever_a_task_says() -> None:
-    found = files(written("voc", [answer(), answer(task={"url": "a\x00<b>"}, number=8)]))
-    root = ElementTree.fromstring(found["Annotations/7.xml"])
+    contents = files(written("voc", [answer(), answer(task={"url": "a\x00<b>"}, number=8)]))
+    root = ElementTree.fromstring(contents["Annotations/7.xml"])
     assert root.findtext("filename") == "/a & b.jpg" and root.findtext("size/width") == "200"
     assert [one.findtext("name") for one in root.iter("object")] == ["fox", "owl"]
     edges = [root.findtext(f"object/bndbox/{edge}") for edge in ("xmin", "ymin", "xmax", "ymax")]
     assert edges == ["10", "20", "110", "70"]
-    assert ElementTree.fromstring(found["Annotations/8.xml"]).findtext("filename") == "a<b>"
+    assert ElementTree.fromstring(contents["Annotations/8.xml"]).findtext("filename") == "a<b>"
 
 
 def test_web_annotations_select_in_pictures_texts_and_sounds() -> None:
@@ -143,11 +143,11 @@ def test_spacy_has_texts_with_spans_in_code_points() -> None:
 
 def test_label_studio_has_choices_texts_and_marks_in_percent() -> None:
     [task] = json.loads(written("labelstudio", [answer()]))
-    found = {one["from_name"]: one for one in task["annotations"][0]["result"]}
-    assert found["kind"]["value"] == {"choices": ["fox"]} and found["note"]["value"] == {"text": ["two of them"]}
-    assert found["boxes"]["value"]["x"] == 25 and found["boxes"]["value"]["rectanglelabels"] == ["owl"]
-    assert (found["boxes"]["original_width"], found["boxes"]["original_height"]) == (200, 100)
-    assert found["names"]["value"]["labels"] == ["person"] and task["data"]["crowdd_task"] == 7
+    contents = {one["from_name"]: one for one in task["annotations"][0]["result"]}
+    assert contents["kind"]["value"] == {"choices": ["fox"]} and contents["note"]["value"] == {"text": ["two of them"]}
+    assert contents["boxes"]["value"]["x"] == 25 and contents["boxes"]["value"]["rectanglelabels"] == ["owl"]
+    assert (contents["boxes"]["original_width"], contents["boxes"]["original_height"]) == (200, 100)
+    assert contents["names"]["value"]["labels"] == ["person"] and task["data"]["crowdd_task"] == 7
     [bare] = json.loads(written("labelstudio", [answer(task={})]))
     assert {one["from_name"] for one in bare["annotations"][0]["result"]} == {"names", "calls", "kind", "note"}
 
@@ -155,12 +155,12 @@ def test_label_studio_has_choices_texts_and_marks_in_percent() -> None:
 @pytest.mark.parametrize("name", annotation_formats())
 @pytest.mark.parametrize("mark", [{}, {"x": "1"}, {"points": "x"}, {"points": [[1]]}, {"start": 2, "end": 1}, 7, None])
 def test_marks_of_another_form_are_left_out(name: str, mark: Any) -> None:
-    said = {one["name"]: [mark] for one in QUESTIONS}
-    assert len(written(name, [answer(said=said), answer(said=None, task=None)])) > 0
+    answers = {one["name"]: [mark] for one in QUESTIONS}
+    assert len(written(name, [answer(said=answers), answer(said=None, task=None)])) > 0
 
 
 def test_an_archive_of_many_files_is_whole() -> None:
-    archive = Archive()
+    archive = ZipFiles()
     parts = [archive.add(f"{number}.txt", b"fox " * (number % 50)) for number in range(70_000)]
     content = b"".join([*parts, *archive.end()])
     with zipfile.ZipFile(io.BytesIO(content)) as opened:

@@ -86,11 +86,11 @@ def test_a_suggestion_is_accepted_changed_or_rejected(desk: Any) -> None:
     forward(frame, "Send")
     first = run_after(desk, n)
     assert said(first) == {"species": "fox", "number": 12, "awake": True}
-    told = first["circumstances"]["suggestions"]
-    assert {name: (one["shown"], one["outcome"]) for name, one in told.items()} == dict.fromkeys(
+    became = first["circumstances"]["suggestions"]
+    assert {name: (one["shown"], one["outcome"]) for name, one in became.items()} == dict.fromkeys(
         GUESSES, (True, "accepted")
     )
-    assert all(0 <= one["seconds"] < 60 for one in told.values())
+    assert all(0 <= one["seconds"] < 60 for one in became.values())
 
     frame.get_by_label("Owl").check()
     frame.locator("input[type=text]").fill("")
@@ -147,8 +147,8 @@ def test_what_was_begun_comes_back_beside_its_suggestion(desk: Any) -> None:
     desk.until(lambda: frame.get_by_label("Owl").is_checked())
     assert frame.locator(".suggested").count() == 2
     forward(frame, "Send")
-    told = run_after(desk, n)["circumstances"]["suggestions"]
-    assert (told["species"]["outcome"], told["number"]["outcome"]) == ("changed", "accepted")
+    became = run_after(desk, n)["circumstances"]["suggestions"]
+    assert (became["species"]["outcome"], became["number"]["outcome"]) == ("changed", "accepted")
 
 
 def test_a_single_question_is_answered_by_a_click_on_what_is_suggested(desk: Any) -> None:
@@ -156,8 +156,8 @@ def test_a_single_question_is_answered_by_a_click_on_what_is_suggested(desk: Any
     frame = ask(desk, suggesting(SPECIES), GUESSES)
     assert button(frame, "Fox").get_attribute("aria-pressed") == "true"
     button(frame, "Fox").click()
-    told = run_after(desk, n)["circumstances"]["suggestions"]
-    assert told["species"]["outcome"] == "accepted"
+    became = run_after(desk, n)["circumstances"]["suggestions"]
+    assert became["species"]["outcome"] == "accepted"
 
 
 @pytest.mark.proof

@@ -65,7 +65,7 @@ def test_each_picture_is_a_row_with_marks_that_can_be_suggested(tmp_path: Path) 
 
 @shows("import-coco")
 def test_what_leaves_as_coco_comes_back_as_it_was(tmp_path: Path) -> None:
-    said = {
+    answers = {
         "boxes": [{"x": 1.5, "y": 2, "width": 30, "height": 40, "label": "fox"}],
         "areas": [{"points": [[0, 0], [9, 0], [9, 9]], "label": "owl"}],
         "points": [{"x": 7, "y": 8, "label": "fox"}, {"x": 1, "y": 1, "label": "owl"}],
@@ -74,9 +74,9 @@ def test_what_leaves_as_coco_comes_back_as_it_was(tmp_path: Path) -> None:
     steps = [{"name": "look", "media": media, "questions": list(QUESTIONS.values())}]
     task = {"url": "a.jpg", "width": 640, "height": 480}
     writer = annotation_formats()["coco"].writer(Asked.of({"version": 1, "steps": steps}))
-    answer = Answer.of({"task_id": 7, "by": "", "said": said, "task": task})
+    answer = Answer.of({"task_id": 7, "by": "", "said": answers, "task": task})
     content = b"".join([writer.begin(), writer.add(answer), *writer.end()]).decode()
-    assert rows_of(tmp_path, content) == [{**task, **said}]
+    assert rows_of(tmp_path, content) == [{**task, **answers}]
 
 
 @pytest.mark.parametrize(

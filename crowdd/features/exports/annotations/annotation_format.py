@@ -107,8 +107,8 @@ class Answer:
 
     @classmethod
     def of(cls, line: Line) -> Answer:
-        said, task = (value if isinstance(value, dict) else {} for value in (line["said"], line["task"]))
-        return cls(line["task_id"], line["by"] or "", said, task)
+        answers, task = (value if isinstance(value, dict) else {} for value in (line["said"], line["task"]))
+        return cls(line["task_id"], line["by"] or "", answers, task)
 
     @property
     def key(self) -> str:
@@ -117,10 +117,10 @@ class Answer:
 
     def marks(self, asked: Asked) -> list[Mark]:
         """The marks of a question."""
-        said = self.said.get(asked.name)
-        if isinstance(said, list) and asked.type in AREAS and said and not isinstance(said[0], dict):
-            said = [{"points": said}]  # the consensus of a single area
-        marks = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+        value = self.said.get(asked.name)
+        if isinstance(value, list) and asked.type in AREAS and value and not isinstance(value[0], dict):
+            value = [{"points": value}]  # the consensus of a single area
+        marks = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
         return [Mark(asked, str(one.get("label") or asked.name), one) for one in marks]
 
     def size(self, name: str) -> float | None:

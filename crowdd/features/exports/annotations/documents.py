@@ -156,20 +156,20 @@ class LabelStudio:
 
 
 def _tasks(asked: Sequence[Asked], answer: Answer) -> list[Values]:
-    found = [
+    regions = [
         {"id": f"{one.name}-{nth}", "from_name": one.name, "to_name": one.source.get("column", "medium"), **region}
         for one in asked
         for nth, region in enumerate(_regions(one, answer), 1)
     ]
     data = {**answer.task, "crowdd_task": answer.task_id, **({"crowdd_volunteer": answer.by} if answer.by else {})}
-    return [{"data": data, "annotations": [{"result": found}]}]
+    return [{"data": data, "annotations": [{"result": regions}]}]
 
 
 def _regions(asked: Asked, answer: Answer) -> list[Values]:
-    said = answer.said.get(asked.name)
+    value = answer.said.get(asked.name)
     if asked.type in PICTURES | SEGMENTS | SPANS:
         return [region for mark in answer.marks(asked) if (region := _region(mark, answer)) is not None]
-    simple = _simple(asked.type, said)
+    simple = _simple(asked.type, value)
     return [] if simple is None else [simple]
 
 

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 import orjson
 
 from crowdd.features.exports.annotations.annotation_format import AREAS, PICTURES, POINTS, Answer, Asked, Mark
-from crowdd.features.exports.annotations.archive import Archive
+from crowdd.features.exports.annotations.zip_files import ZipFiles
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Json, JsonObject, Values
 from crowdd.kinds.questions.options import is_number
@@ -56,8 +56,8 @@ class Coco:
             if isinstance(image, int | str) and (mark := _mark(annotation)) is not None:
                 column, value = mark
                 label = names.get(annotation.get("category_id"))
-                found = marks.setdefault(image, {}).setdefault(column, [])
-                found.append({**value, **({"label": label} if label else {})})
+                of_image = marks.setdefault(image, {}).setdefault(column, [])
+                of_image.append({**value, **({"label": label} if label else {})})
         for image in _entries(document, "images"):
             address = image.get("coco_url") or image.get("file_name")
             about = {name: image[name] for name in ("width", "height") if is_number(image.get(name))}
@@ -180,7 +180,7 @@ class YoloWriter:
     """``labels/<task>.txt``, ``classes.txt``, and the pictures in ``pictures.txt``."""
 
     def __init__(self, asked: Sequence[Asked]) -> None:
-        self._asked, self._categories, self._archive = asked, categories_of(asked), Archive()
+        self._asked, self._categories, self._archive = asked, categories_of(asked), ZipFiles()
         self._left_out = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
 
     def begin(self) -> bytes:
@@ -237,7 +237,7 @@ class VocWriter:
     """``Annotations/<task>.xml``."""
 
     def __init__(self, asked: Sequence[Asked]) -> None:
-        self._asked, self._archive = asked, Archive()
+        self._asked, self._archive = asked, ZipFiles()
 
     def begin(self) -> bytes:
         return b""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from crowdd.features.exports.annotations.annotation_format import SEGMENTS, Answer, Asked, Mark
-from crowdd.features.exports.annotations.archive import Archive
+from crowdd.features.exports.annotations.zip_files import ZipFiles
 from crowdd.kernel.languages import _
 
 Segment = tuple[float, float, str]
@@ -15,15 +15,15 @@ _EMPTY: Final = 1.0  # seconds of a recording of which nothing is known
 
 def segments_of(marks: Sequence[Mark]) -> list[Segment]:
     """Start, end and label of each part, in the order of time."""
-    found = []
+    segments = []
     for mark in marks:
         try:
             start, end = mark.number("start"), mark.number("end")
         except (KeyError, TypeError):
             continue
         if 0 <= start < end:
-            found.append((start, end, " ".join(mark.label.split())))
-    return sorted(found)
+            segments.append((start, end, " ".join(mark.label.split())))
+    return sorted(segments)
 
 
 class Audacity:
@@ -41,14 +41,14 @@ class AudacityWriter:
     """``<task>.txt``: start, end and label in each line, between tabs."""
 
     def __init__(self, asked: Sequence[Asked]) -> None:
-        self._asked, self._archive = asked, Archive()
+        self._asked, self._archive = asked, ZipFiles()
 
     def begin(self) -> bytes:
         return b""
 
     def add(self, answer: Answer) -> bytes:
-        found = sorted(one for asked in self._asked for one in segments_of(answer.marks(asked)))
-        lines = [f"{start:.6f}\t{end:.6f}\t{label}\n" for start, end, label in found]
+        segments = sorted(one for asked in self._asked for one in segments_of(answer.marks(asked)))
+        lines = [f"{start:.6f}\t{end:.6f}\t{label}\n" for start, end, label in segments]
         return self._archive.add(f"{answer.key}.txt", "".join(lines).encode())
 
     def end(self) -> Iterator[bytes]:
@@ -73,18 +73,18 @@ class TextGridWriter:
     """``<task>.TextGrid``, in the long form."""
 
     def __init__(self, asked: Sequence[Asked]) -> None:
-        self._asked, self._archive = asked, Archive()
+        self._asked, self._archive = asked, ZipFiles()
 
     def begin(self) -> bytes:
         return b""
 
     def add(self, answer: Answer) -> bytes:
         tiers = [tier for asked in self._asked for tier in _tiers(asked.name, segments_of(answer.marks(asked)))]
-        last = max((end for _name, found in tiers for _start, end, _label in found), default=0.0)
+        last = max((end for _name, segments in tiers for _start, end, _label in segments), default=0.0)
         end = max(last, answer.size("duration") or 0.0) or _EMPTY
         head = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0", f"xmax = {end:.10g}"]
         head += ["tiers? <exists>", f"size = {len(tiers)}", "item []:"]
-        lines = [line for nth, (name, found) in enumerate(tiers, 1) for line in _tier(nth, name, found, end)]
+        lines = [line for nth, (name, segments) in enumerate(tiers, 1) for line in _tier(nth, name, segments, end)]
         return self._archive.add(f"{answer.key}.TextGrid", ("\n".join([*head, *lines]) + "\n").encode())
 
     def end(self) -> Iterator[bytes]:

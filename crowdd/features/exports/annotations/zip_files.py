@@ -13,10 +13,10 @@ _PIECE: Final = 65_536
 _DATE: Final = 0x21  # 1980-01-01: files are the same whenever they are made
 _UTF8: Final = 0x800
 _DEFLATED: Final = 8
-_MOST: Final = 0xFFFFFFFF
+_IN_ZIP64: Final = 0xFFFFFFFF
 
 
-class Archive:
+class ZipFiles:
     """Files are added one after the other, each whole. Offsets and numbers that need it are in ZIP64."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Archive:
         self._list.write(
             struct.pack("<IHH", 0x02014B50, 45, 45)
             + about[:-2]
-            + struct.pack("<HHHHII", len(more), 0, 0, 0, 0, _MOST)
+            + struct.pack("<HHHHII", len(more), 0, 0, 0, 0, _IN_ZIP64)
             + path
             + more
         )
@@ -55,4 +55,4 @@ class Archive:
         end = self._at + size
         yield struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, self._count, self._count, size, self._at)
         yield struct.pack("<IIQI", 0x07064B50, 0, end, 1)
-        yield struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, _MOST, _MOST, 0)
+        yield struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, _IN_ZIP64, _IN_ZIP64, 0)
