@@ -35,7 +35,7 @@ def test_a_column_is_chosen_as_the_suggested_answer(shared: Any, new_project: An
     preview = page.frame_locator(".b-preview iframe, iframe").last
     preview.get_by_text("This is a suggestion.").wait_for()
     page.get_by_label("Tasks without the suggestion (%)").fill("200")
-    page.get_by_text("This must be a number from 0 to 1.").wait_for()
+    page.get_by_text("This must be a number from 0 to 1.", exact=True).wait_for()
     page.get_by_label("Tasks without the suggestion (%)").fill("")
     status(shared, "No problems")
     save(page)

@@ -95,6 +95,7 @@ def test_a_suggestion_is_accepted_changed_or_rejected(desk: Any) -> None:
     frame.get_by_label("Owl").check()
     frame.locator("input[type=text]").fill("")
     frame.get_by_label("Owl").check()
+    desk.page.wait_for_timeout(400)  # a key on a task that has just come was meant for the one before
     forward(frame, "Send")
     second = run_after(desk, n + 1)
     assert said(second) == {"species": "owl", "awake": True}
@@ -104,7 +105,7 @@ def test_a_suggestion_is_accepted_changed_or_rejected(desk: Any) -> None:
     desk.until(lambda: frame.locator(".suggested").count() == 1)  # what does not fit is not shown
     assert not frame.get_by_label("Fox").is_checked() and frame.locator("input[type=text]").input_value() == ""
     frame.get_by_label("Fox").check()
-    desk.page.wait_for_timeout(400)  # a key on a task that has just come was meant for the one before
+    desk.page.wait_for_timeout(400)
     forward(frame, "Send")
     third = run_after(desk, n + 2)
     assert said(third) == {"species": "fox", "awake": True}
