@@ -18,11 +18,10 @@ export function isImmediate({ steps }) {
 
 export class Form {
   /**
-   * `suggestions` are those of the task, or null (suggestions.js).
    * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
    * `shown()` is called when a step can be seen, `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
    */
-  constructor({ list, task, texts, types, stage, place, answers, suggestions = null, send, changed, went = () => {}, shown = () => {}, announce, offer }) {
+  constructor({ list, task, texts, types, stage, place, answers, suggestions, send, changed, went = () => {}, shown = () => {}, announce, offer }) {
     Object.assign(this, { list, task, texts, types, stage, place, suggestions, send, announce, offer, went, shown, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
@@ -105,12 +104,6 @@ export class Form {
 
   unfinished() {
     return this.path().some((step) => this.groups.get(step)?.unfinished());
-  }
-
-  /** Whether a question was shown. */
-  isAsked(name) {
-    const step = this.steps.get(name);
-    return Boolean(this.visible[step] && this.groups.get(step)?.isAsked(name));
   }
 
   later(step) {
@@ -217,7 +210,7 @@ export class Form {
       group.focus();
       return;
     }
-    group.leave();
+    this.suggestions?.leave(group);
     const path = this.path(), following = path[path.indexOf(this.at) + 1];
     if (following === undefined) this.send(this.answers());
     else this.go(following);

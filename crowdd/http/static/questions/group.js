@@ -10,7 +10,7 @@ const INPUTS = "input:not([type=radio]), select, textarea"; // of radio buttons 
 export class Group {
   /**
    * `questions` as in the document.  `around` has what they share:
-   *   form       {texts, types, medium(name), id(), task, immediate, suggestions?, changed(), finish()}
+   *   form       {texts, types, medium(name), id(), task, immediate, changed(), finish()}
    *   answer(name)   the answer to a question before this group, for show_if
    *   level      of the headings: 2 in a step
    */
@@ -25,15 +25,14 @@ export class Group {
   }
 
   block(question) {
-    const { texts } = this.form, id = this.form.id(), suggestion = this.level === 2 ? this.form.suggestions?.of(question.name) : undefined;
-    const block = { question, suggestion, field: null, instead: {} };
+    const { texts } = this.form, id = this.form.id(), block = { question, field: null, instead: {} };
     const { words, tag } = texts.pick(question.text), optional = !question.required && !this.form.immediate;
     const heading = texts.write(element(`h${this.level}`, { id: `${id}-label` }), question.text);
     if (optional) heading.append(" ", element("small", { className: "soft", lang: texts.locale, dir: "auto" }, texts.word("optional")));
     const help = this.help(question.help, `${id}-help`);
     block.error = element("p", { className: "bad", id: `${id}-error`, hidden: true });
-    const note = suggestion ? element("p", { className: "suggested small", id: `${id}-suggested` }, texts.word("suggested")) : null;
-    const described = [help && help.id, note && note.id, block.error.id].filter(Boolean).join(" ");
+    const note = this.form.suggestions?.note(question, id, texts);
+    const described = [help?.id, note?.id, block.error.id].filter(Boolean).join(" ");
     block.place = element("div", { className: "field" });
     block.context = this.context(block, { id, labelledBy: heading.id, describedBy: described, errorId: block.error.id, name: words, tag });
     block.element = element("div", { className: "question" }, heading, help, note, block.error, block.place);
@@ -128,7 +127,7 @@ export class Group {
   }
 
   told(block) {
-    block.suggestion?.touch();
+    this.form.suggestions?.of(block.question)?.touch();
     if (block.error.textContent && !this.problemOf(block)) this.show(block, "");
     this.turn();
     this.changed();
@@ -170,16 +169,6 @@ export class Group {
     return Object.keys(block.instead).find((name) => block.instead[name].checked);
   }
 
-  isAsked(name) {
-    const block = this.byName.get(name);
-    return Boolean(block?.field && this.shown(block));
-  }
-
-  /** The volunteer goes on from here. */
-  leave() {
-    for (const { suggestion } of this.blocks) suggestion?.leave();
-  }
-
   /** The answers by name, without those to questions that are not shown or have none. */
   value() {
     const found = this.blocks.filter((block) => this.shown(block)).map((block) => [block.question.name, this.valueOf(block)]);
@@ -197,13 +186,8 @@ export class Group {
     this.turn();
   }
 
-  /* What a field makes of a suggestion is known when it has shown it. */
   fill(block, value) {
-    const { suggestion } = block;
-    if (suggestion && suggestion.since === undefined) {
-      this.put(block, suggestion.value);
-      suggestion.begin(this.valueOf(block));
-    }
+    this.form.suggestions?.begin(this, block);
     this.put(block, value);
   }
 

@@ -1,4 +1,6 @@
 /* What is suggested as the answer to questions of a task (docs/projects/questions.md), and what became of it. */
+import { element } from "./element.js";
+
 const EMPTY = [undefined, null, ""], KEPT = "predictions";
 
 const is = {
@@ -95,8 +97,8 @@ class Suggestion {
   }
 }
 
-/** Those of one task.  `schemas` say what fits each question that has suggestions. */
-export class Suggestions {
+/** Those of one task.  `schemas` say what fits each question that has suggestions, `share` in how many tasks none is shown. */
+class Suggestions {
   constructor(task, { list, schemas, share }) {
     this.shown = new Map();
     this.hidden = [];
@@ -110,8 +112,26 @@ export class Suggestions {
     }
   }
 
-  of(name) {
+  of({ name }) {
     return this.shown.get(name);
+  }
+
+  /** What is said above a field with a suggestion; nothing for others. */
+  note(question, id, texts) {
+    return this.of(question) && element("p", { className: "suggested small", id: `${id}-suggested` }, texts.word("suggested"));
+  }
+
+  /** What a field makes of a suggestion is known when it has shown it, once, before it gets its value. */
+  begin(group, block) {
+    const suggestion = this.of(block.question);
+    if (!suggestion || suggestion.since !== undefined) return;
+    group.put(block, suggestion.value);
+    suggestion.begin(group.valueOf(block));
+  }
+
+  /** The volunteer goes on from these questions. */
+  leave({ blocks }) {
+    for (const { question } of blocks) this.of(question)?.leave();
   }
 
   /** As first answers. */
@@ -119,10 +139,17 @@ export class Suggestions {
     return Object.fromEntries([...this.shown].map(([name, { value }]) => [name, value]));
   }
 
-  /** What became of them, with what was answered to the questions that were `asked(name)`. */
-  told(answers, asked) {
+  /** What became of them, with what was answered to the questions that the form has shown. */
+  told(answers, { steps, groups, visible }) {
+    const asked = (name) => {
+      const step = steps.get(name), block = visible[step] && groups.get(step)?.byName.get(name);
+      return Boolean(block?.field && !block.element.hidden);
+    };
     const shown = [...this.shown].filter(([name, { since }]) => asked(name) && since !== undefined).map(([name, one]) => [name, one.told(answers[name])]);
     const told = Object.fromEntries([...shown, ...this.hidden.filter(asked).map((name) => [name, { shown: false }])]);
     return Object.keys(told).length ? { suggestions: told } : {};
   }
 }
+
+/** Makes those of a task. */
+export const suggest = (list, suggested) => (task) => new Suggestions(task, { list, ...suggested });
