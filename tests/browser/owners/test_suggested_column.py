@@ -36,11 +36,12 @@ def test_a_column_is_chosen_as_the_suggested_answer(shared: Any, new_project: An
     preview.get_by_text("This is a suggestion.").wait_for()
     page.get_by_label("Tasks without the suggestion (%)").fill("200")
     page.get_by_text("This must be a number from 0 to 1.", exact=True).wait_for()
-    page.get_by_label("Tasks without the suggestion (%)").fill("")
+    page.get_by_label("Suggested answer").select_option(label="None")
+    assert "suggest" not in written(page)["steps"][0]["questions"][0]
+    page.get_by_label("Suggested answer").select_option(label="A column of the tasks")
+    page.get_by_label("Column with the suggestion").fill("guess")
     status(shared, "No problems")
     save(page)
     stored = project.owner.api("GET", f"project/{project.id}")["info"]["questions"]
     assert stored["steps"][0]["questions"][0]["suggest"] == {"column": "guess"}
-    page.get_by_label("Suggested answer").select_option(label="None")
-    assert "suggest" not in written(page)["steps"][0]["questions"][0]
     assert shared.console == []

@@ -49,7 +49,7 @@ class Asked:
         asked = []
         for step in document["steps"] if isinstance(document, dict) else []:
             media = {medium["name"]: medium for medium in step.get("media", [])}
-            shown = next(iter(media.values()), {})
+            shown: Values = next(iter(media.values()), {})
             for question in step.get("questions", []):
                 medium = media.get(question.get("on", ""), shown)
                 source = medium.get("source", {})
@@ -93,7 +93,17 @@ class Mark:
         points = self.value["points"]
         if not isinstance(points, list):
             raise TypeError("points")
-        return [(float(x), float(y)) for x, y in points]  # type: ignore[misc, arg-type]
+        return [_pair(point) for point in points]
+
+
+def _pair(point: Json) -> tuple[float, float]:
+    """A corner. Raises TypeError, ValueError."""
+    if not isinstance(point, list):
+        raise TypeError("points")
+    x, y = point
+    if not is_number(x) or not is_number(y):
+        raise TypeError("points")
+    return x, y
 
 
 @attrs.frozen
@@ -152,12 +162,18 @@ class Format(Protocol):
     ``cannot`` are sentences about what it cannot hold, which people read before they download a file.
     """
 
-    name: str
-    title: str
-    ending: str
-    content_type: str
-    types: frozenset[str]
-    cannot: Sequence[str]
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def ending(self) -> str: ...
+    @property
+    def content_type(self) -> str: ...
+    @property
+    def types(self) -> frozenset[str]: ...
+    @property
+    def cannot(self) -> Sequence[str]: ...
 
     def writer(self, asked: Sequence[Asked]) -> Writer:
         """Begins a file of the answers to these questions, all of ``types``."""
