@@ -63,7 +63,7 @@ class Requester:
     second_factor: bool = False  # the session's account has one
     by_key: bool = False  # known by the account's one API key
     manages_projects: bool = False  # the site lets this key or token give projects away
-    scope: str = ""  # of the API token in use: read, answer, project or everything; "" without a token
+    scope: str = ""  # of the API token in use: read, answer, predict, project or everything; "" without a token
     only_project: int | None = None  # the one project that the token may write
 
     @property
@@ -89,7 +89,7 @@ class Requester:
     @property
     def sees_secrets(self) -> bool:
         """Whether secrets of projects are shown to their owners: a token that may not write learns none."""
-        return self.scope not in ("read", "answer")
+        return self.scope not in ("read", "answer", "predict")
 
     @property
     def actor(self) -> str:

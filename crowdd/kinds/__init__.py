@@ -5,6 +5,7 @@ from crowdd.kinds.blogpost import BLOGPOST
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.helping_material import HELPING_MATERIAL
 from crowdd.kinds.kind import Kind
+from crowdd.kinds.prediction import PREDICTION
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.project_statistics import PROJECT_STATISTICS
 from crowdd.kinds.result import RESULT
@@ -19,6 +20,7 @@ KINDS: dict[str, Kind] = {
         TASK,
         TASK_RUN,
         RESULT,
+        PREDICTION,
         CATEGORY,
         USER,
         BLOGPOST,

@@ -10,15 +10,24 @@ import attrs
 
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.values import Values
+from crowdd.kinds.questions.format import MAX_QUESTIONS, NAME
 from crowdd.kinds.types import JsonObject, Schema, clean_text
 
 INPUTS: Final = ("keyboard", "pointer", "touch")
 MAX_SECONDS: Final = 86_400.0
 MAX_MEDIA: Final = 20
 MAX_ADDRESS: Final = 2000  # characters
+OUTCOMES: Final = ("accepted", "changed", "rejected")
+"""What became of a suggestion that was shown. Rejected: there is no answer in its place, or that nobody can tell."""
 _TAG: Final = r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}"
 _LANGUAGE: Final = re.compile(_TAG)
 _SECONDS: Final = {"type": "number", "minimum": 0, "maximum": MAX_SECONDS}
+_SUGGESTION: Final[Schema] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"shown": {"type": "boolean"}, "outcome": {"enum": list(OUTCOMES)}, "seconds": _SECONDS},
+    "required": ["shown"],
+}
 SCHEMA: Final[Schema] = {
     "type": "object",
     "additionalProperties": False,
@@ -40,6 +49,14 @@ SCHEMA: Final[Schema] = {
             "items": {"enum": list(INPUTS)},
             "uniqueItems": True,
             "description": "What the volunteer answered with.",
+        },
+        "suggestions": {
+            "type": "object",
+            "maxProperties": MAX_QUESTIONS,
+            "propertyNames": {"pattern": f"^{NAME.pattern}$"},
+            "additionalProperties": _SUGGESTION,
+            "description": "Of the questions for which the task has a suggestion: whether it was shown, what became of"
+            " it, and after how many seconds.",
         },
     },
 }
@@ -91,10 +108,25 @@ def _inputs(key: str, value: object) -> list[str]:
     return sorted(set(value))
 
 
+def _suggestions(key: str, value: object) -> Values:
+    if not isinstance(value, dict) or len(value) > MAX_QUESTIONS or not all(map(NAME.fullmatch, value)):
+        raise InvalidValueError(f"has no object of at most {MAX_QUESTIONS} questions in `{key}`")
+    return {name: _suggestion(f"{key}.{name}", one) for name, one in value.items()}
+
+
+def _suggestion(key: str, one: object) -> Values:
+    if not isinstance(one, dict) or not isinstance(one.get("shown"), bool) or one.keys() - _SUGGESTION["properties"]:
+        raise InvalidValueError(f"has something else than `shown`, `outcome` and `seconds` in `{key}`")
+    if "outcome" in one and one["outcome"] not in OUTCOMES:
+        raise InvalidValueError(f"has something else than {', '.join(OUTCOMES)} in `{key}.outcome`")
+    return {**one, **({"seconds": _seconds(f"{key}.seconds", one["seconds"])} if "seconds" in one else {})}
+
+
 _PARSERS: Final[Mapping[str, Callable[[str, object], object]]] = {
     "language": _language,
     "media": _media,
     "seconds_visible": _seconds,
     "seconds_active": _seconds,
     "inputs": _inputs,
+    "suggestions": _suggestions,
 }

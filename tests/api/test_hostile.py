@@ -43,6 +43,12 @@ def victim(own_server: Any) -> Any:
         "blogpost": [owner.api("POST", "blogpost", here | content)["id"] for _ in range(9)],
         "announcement": [owner.api("POST", "announcement", content)["id"] for _ in range(9)],
         "helpingmaterial": [owner.api("POST", "helpingmaterial", here)["id"] for _ in range(9)],
+        "prediction": [
+            owner.api("POST", "prediction", here | {"task_id": task["id"], "model": "m", "question": "q", "value": 1})[
+                "id"
+            ]
+            for task in tasks[:9]
+        ],
     }
     return owner
 

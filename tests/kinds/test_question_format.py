@@ -65,6 +65,8 @@ HOLDS: list[Change] = [
     set_in("age", show_if=[{"question": "young", "is": [True]}, {"question": "animal", "is": ["owl"]}]),
     set_in("name", show_if={"question": "age", "is": [3, 4.5]}),
     set_in("colours", max=3),
+    set_in("animal", suggest={"column": "guess"}),
+    set_in("animal", suggest={"model": "yolo", "hidden_share": 0.25}),
     set_in("animal", unsure={"en": "No idea"}),
     lambda document: document["steps"].append({"name": "end", "media": []}),
     lambda document: document["steps"].extend({"name": f"s{n}"} for n in range(46)),
@@ -96,6 +98,17 @@ REFUSED = [
     refused("/steps", "at least one", lambda d: d.update(steps=[{"name": "a"}]), by_schema=False),
     refused(
         "/steps", "at most 200", lambda d: d["steps"].append({"name": "x", "questions": many(188)}), by_schema=False
+    ),
+    refused(f"{LOOK}/0/suggest", "Name a column", lambda d: d["steps"][0]["questions"][0].update(suggest={})),
+    refused(
+        f"{LOOK}/0/suggest",
+        "or a model",
+        lambda d: d["steps"][0]["questions"][0].update(suggest={"column": "a", "model": "b"}),
+    ),
+    refused(
+        f"{LOOK}/0/suggest/hidden_share",
+        "from 0 to 1",
+        lambda d: d["steps"][0]["questions"][0].update(suggest={"column": "a", "hidden_share": 2}),
     ),
     refused("/steps/0", "an object", lambda d: d.update(steps=["x"])),
     refused("/steps/0/name", "lower-case", on_step(0, name="Look")),

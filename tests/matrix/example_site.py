@@ -16,7 +16,9 @@ REQUESTERS = ("anonymous", "external", "stranger", "volunteer", "coowner", "owne
 
 _ANYBODY = frozenset({Role.ANYBODY})
 _SIGNED_IN = _ANYBODY | {Role.SIGNED_IN}
-_PROJECT_KINDS = frozenset({"project", "task", "taskrun", "result", "blogpost", "helpingmaterial", "projectstats"})
+_PROJECT_KINDS = frozenset(
+    {"project", "task", "taskrun", "result", "blogpost", "helpingmaterial", "prediction", "projectstats"}
+)
 
 
 @attrs.define
@@ -91,6 +93,8 @@ async def build(served: Served) -> Stage:
     made.rows["project"] = (made.projects["open"]["id"], (await project(made, "second"))["id"])
     made.hidden["project"] = (made.projects["locked"]["id"], (await project(made, "bolted"))["id"])
     made.rows["projectstats"], made.hidden["projectstats"] = made.rows["project"], made.hidden["project"]
+    # Owners alone see predictions, of every project.
+    made.rows["prediction"], made.hidden["prediction"] = (), (*made.rows["prediction"], *made.hidden["prediction"])
     made.rows["category"] = tuple(row["id"] for row in await made.sql("SELECT id FROM category ORDER BY id"))
     made.rows["user"] = (people["anna"].user_id, people["berta"].user_id)
     made.hidden["user"] = (people["dora"].user_id, people["emma"].user_id)
@@ -129,6 +133,7 @@ async def _fill(stage: Stage, short_name: str, rows: dict[str, tuple[int, int]])
     rows["result"] = tuple(row["id"] for row in results)
     for kind, maker in (("blogpost", "owner"), ("announcement", "admin"), ("helpingmaterial", "owner")):
         rows[kind] = tuple([await add(stage[maker], kind, made["id"], shown) for _ in range(2)])
+    rows["prediction"] = tuple([await predict(stage["owner"], made["id"], task) for task in made["tasks"]])
     await stage["stranger"].post("/api/favorites", json={"task_id": made["tasks"][0]})
 
 
@@ -140,6 +145,12 @@ async def answer(volunteer: Client, project_id: int, info: Any = 1, **query: str
     made = await volunteer.post(f"/api/taskrun?{words.removeprefix('&')}", json=body)
     assert made.status == 200, made.body
     return int(made.json()["id"])
+
+
+async def predict(owner: Client, project_id: int, task_id: int, model: str = "yolo") -> int:
+    """The id of a new prediction."""
+    said = {"project_id": project_id, "task_id": task_id, "model": model, "question": "q", "value": "fox"}
+    return int((await owner.post("/api/prediction", json=said)).json()["id"])
 
 
 async def add(maker: Client, kind: str, project_id: int, published: bool = True) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_twisted
-from matrix.example_site import Stage, add, answer
+from matrix.example_site import Stage, add, answer, predict
 from support.browsers import lock
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred
@@ -103,6 +103,17 @@ helpingmaterial create open      401 401 403 403 403 200 200
 helpingmaterial update open      401 401 403 403 403 200 200
 helpingmaterial delete open      401 401 403 403 403 204 204
 
+prediction      list   open        n   n   n   n   y   y   y
+prediction      list   draft       n   n   n   n   y   y   y
+prediction      list   locked      n   n   n   n   y   y   y
+prediction      get    open      401 401 403 403 200 200 200
+prediction      get    draft     404 404 404 404 200 200 200
+prediction      get    locked    401 401 403 403 200 200 200
+prediction      create open      401 401 403 403 200 200 200
+prediction      create draft     404 404 404 404 200 200 200
+prediction      update open      405 405 405 405 405 405 405
+prediction      delete open      401 401 403 403 204 204 204
+
 projectstats    list   open        y   y   y   y   y   y   y
 projectstats    list   draft       n   n   n   n   y   y   y
 projectstats    list   paused      n   n   n   n   y   y   y
@@ -143,7 +154,7 @@ CASES = [
 ]
 CHANGES: dict[str, dict[str, Any]] = {
     "project": {"description": "changed"}, "task": {"info": "changed"}, "taskrun": {"info": "changed"},
-    "result": {"info": "changed"}, "blogpost": {"title": "changed"}, "helpingmaterial": {"priority": 2},
+    "result": {"info": "changed"}, "blogpost": {"title": "changed"}, "helpingmaterial": {"priority": 2}, "prediction": {"value": 2},
     "announcement": {"title": "changed"}, "category": {"description": "changed"}, "user": {"locale": "de"}, "projectstats": {"n_tasks": 1},
 }  # fmt: skip
 Maker = Callable[[Stage], Awaitable[int]]
@@ -167,6 +178,7 @@ class Site:
             self.found["projectstats", state] = made["id"]
             for kind in ("blogpost", "helpingmaterial"):
                 self.found[kind, state] = await add(self.stage["owner"], kind, made["id"])
+            self.found["prediction", state] = await predict(self.stage["owner"], made["id"], made["tasks"][1])
             await self._complete(state, made)
         await self._others()
         await self.stage["owner"].post("/project/rights-paused/pause", json={})
@@ -223,9 +235,14 @@ class Site:
             "taskrun": {"project_id": project_id, "task_id": self.found["task", "open"], "info": 1}, "result": {},
             "blogpost": {"project_id": project_id, "title": name, "body": name}, "user": {"name": name},
             "helpingmaterial": {"project_id": project_id}, "announcement": {"title": name, "body": name},
+            "prediction": self._said(project_id, state, name),
             "category": {"name": name, "short_name": name}, "projectstats": {},
         }  # fmt: skip
         return bodies[kind]
+
+    def _said(self, project_id: int | None, state: str, name: str) -> dict[str, Any]:
+        of = {"project_id": project_id, "task_id": self.found.get(("task", state), 0)}
+        return {**of, "model": name, "question": "q", "value": 1}
 
     async def expendable(self, kind: str, state: str) -> int:
         """A row that may be deleted."""

@@ -37,15 +37,17 @@ def require_owner(who: Requester, have: Set[Role]) -> None:
 _ACTIONS: Mapping[str, frozenset[str]] = {
     "read": frozenset({"read"}),
     "answer": frozenset({"read", "answer"}),
-    "project": frozenset({"read", "write"}),
-    "everything": frozenset({"read", "answer", "write", "everything"}),
+    "predict": frozenset({"read", "predict"}),
+    "project": frozenset({"read", "predict", "write"}),
+    "everything": frozenset({"read", "answer", "predict", "write", "everything"}),
 }
 
 
 def require_scope(who: Requester, action: str) -> None:
     """Passes when the requester's API token, if they came with one, has a scope that allows the action.
 
-    ``action``: read, answer (ask for tasks, answer, give back), write, or everything (what no narrower scope allows).
+    ``action``: read, answer (ask for tasks, answer, give back), predict (send predictions), write, or everything (what
+    no narrower scope allows).
     Raises ForbiddenError.
     """
     if who.scope and action not in _ACTIONS[who.scope]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from crowdd.core.records.records import Records
 from crowdd.features.exports.exports import FOLLOWED_FORMAT, Exports, FollowedChanges
-from crowdd.features.exports.formats import FORMATS, INFOS, KINDS, ROWS, SEPARATORS, WORKBOOK, ExportFile, Options
+from crowdd.features.exports.formats import INFOS, KINDS, ROWS, SEPARATORS, WORKBOOK, ExportFile, Options, content_types
 from crowdd.features.exports.spools import KeptSpool
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
@@ -90,7 +90,7 @@ _EXPORT = Operation(
         ),
         Parameter(
             "format",
-            {"type": "string", "enum": list(FORMATS)},
+            {"type": "string", "enum": list(content_types())},
             "Format of the file (default: ndjson). dictionary describes the columns of the others.",
         ),
         Parameter(
@@ -134,7 +134,7 @@ _EXPORT = Operation(
     ),
     answer={},
     refusals=(AnonymousError, ForbiddenError, NotFoundError, InvalidValueError, OutdatedError, TooManyRequestsError),
-    media=tuple(dict.fromkeys(type_.partition(";")[0] for type_ in FORMATS.values())),
+    media=tuple(dict.fromkeys(type_.partition(";")[0] for type_ in content_types().values())),
 )
 
 

@@ -253,6 +253,18 @@ def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool) -> list[Sou
     return [Source(columns, _DECIDED, "x")]
 
 
+async def predicted(db: Database, project_id: int) -> list[Source]:
+    """A column with what models predict for the task of a row, where the project has predictions. For owners."""
+    if await one_or_none(db, "SELECT id FROM prediction WHERE project_id = %(id)s LIMIT 1", {"id": project_id}) is None:
+        return []
+    about = "What models predict for the task: model, version, question, value and probability of each."
+    rows = (
+        "SELECT jsonb_agg(jsonb_build_object('model', p.model, 'version', p.version, 'question', p.question, 'value', p.value,"
+        " 'probability', p.probability) ORDER BY p.id) AS said FROM prediction p WHERE p.project_id = t.project_id AND p.task_id = t.task_id"
+    )
+    return [Source([Column("predictions", "json", "predicted.said", True, about)], rows, "predicted")]
+
+
 def analysed(analysis: ExportedAnalysis) -> Source:
     """What an analysis says of the task of a last result."""
     rows = (

@@ -19,14 +19,15 @@ from crowdd.core.records import rights
 from crowdd.core.text.words import csv_cell
 from crowdd.database.access import Database, Reading
 from crowdd.database.copying import Copies, Piece
-from crowdd.features.exports import changes, data_files, statements, workbook_contents, workbooks
+from crowdd.features.exports import changes, data_files, statements, table_statements, workbook_contents, workbooks
+from crowdd.features.exports.annotations.annotation_format import Answer, Asked
+from crowdd.features.exports.annotations.registry import annotation_formats
 from crowdd.features.exports.changes import NOT_FOLLOWED, Cursor
 from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.data_files import DataFile, dictionary
 from crowdd.features.exports.formats import (
     DATA_FORMATS,
     DICTIONARY,
-    FORMATS,
     GEOJSON,
     KINDS,
     OF_TASKS,
@@ -39,6 +40,7 @@ from crowdd.features.exports.formats import (
     Options,
     Sink,
     Tables,
+    content_types,
     nobody,
 )
 from crowdd.features.exports.spools import DownloadLimits, KeptSpool, KeptSpools, Spool, Spools
@@ -50,6 +52,7 @@ from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.kernel.concurrency.throttling import Turns
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import declared
@@ -183,7 +186,7 @@ class Exports:
         answer_key = row["info"].get("answer_key")
         return ExportFile(
             _name(row, type_, format_, options, changed=cursor is not None),
-            FORMATS[format_],
+            content_types()[format_],
             format_,
             options,
             kind,
@@ -195,6 +198,7 @@ class Exports:
             words_of(row["info"], options.headings) if options.headings else {},
             analysis,
             cursor,
+            asked=_asked(row["info"], format_),
         )
 
     async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
@@ -290,6 +294,8 @@ class Exports:
                 await self._workbook(tx, file, sink)
             elif file.format == GEOJSON:
                 await self._geojson(tx, file, sink)
+            elif file.format in annotation_formats():
+                await self._annotations(tx, file, sink)
             elif file.format == DICTIONARY:
                 sink(dictionary(file, await self._tables.of(tx, file, typed=True)), 0)
             else:
@@ -361,6 +367,24 @@ class Exports:
                 head.write(part, rows)
         sink(await do(out.end), 0)
 
+    async def _annotations(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        out, do = annotation_formats()[file.format].writer(file.asked), self._worker_thread.do
+        sink(await do(out.begin), 0)
+
+        def add(piece: Piece) -> tuple[bytes, int]:
+            return b"".join(out.add(Answer.of(orjson.loads(line))) for line in piece.content.split(b"\n")), piece.rows
+
+        lines = table_statements.select_said(file.chosen, results=file.kind is RESULT).as_json(b"\n")
+        async with (
+            aclosing(self._resources.pieces(tx, lines)) as pieces,
+            aclosing(self._worker_thread.do_each(add, pieces)) as parts,
+        ):
+            async for part, rows in parts:
+                sink(part, rows)
+        last = out.end()
+        while part := await do(next, last, b""):
+            sink(part, 0)
+
     async def _workbook(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         await self._worker_thread.do(workbooks.require_xlsxwriter)
 
@@ -372,7 +396,7 @@ class Exports:
         for each in file.sheets or [file]:
             waits = nobody if sheets else head.wait
             table = workbook_contents.arranged(each, await self._tables.of(tx, each, typed=True, waits=waits))
-            name = workbook_contents.name_of(each.kind)
+            name = workbook_contents.name_of(each)
             sheets.append((name, table))
             head.write(await do(book.begin_sheet, name, table.columns), 0)
 
@@ -413,8 +437,25 @@ def _key(who: Requester, file: ExportFile, network: str) -> str:
     )
 
 
+def _asked(info: Values, format_: str) -> list[Asked]:
+    """The questions whose answers a format of other programs can hold; [] for other formats.
+
+    Raises InvalidValueError where there are none.
+    """
+    format_of = annotation_formats().get(format_)
+    if format_of is None:
+        return []
+    asked = [one for one in Asked.of(info.get(QUESTIONS)) if one.type in format_of.types]
+    if not asked:
+        raise InvalidValueError(
+            _("The project has no question whose answers fit into the format %(name)s.", name=format_of.title)
+        )
+    return asked
+
+
 def _name(row: ProjectPage, type_: str, format_: str, options: Options, *, changed: bool) -> str:
-    ending = f"{DICTIONARY}.json" if format_ == DICTIONARY else format_
+    other = annotation_formats().get(format_)
+    ending = f"{DICTIONARY}.json" if format_ == DICTIONARY else f"{format_}.{other.ending}" if other else format_
     rows = "" if options.rows == "record" else f"_by_{options.rows}"
     rows += "_changes" if changed else ""
     return f"{row['id']}_{row['short_name']}_{type_}{rows}.{ending}"

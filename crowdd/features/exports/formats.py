@@ -16,6 +16,8 @@ import attrs
 from crowdd.database.access import Database
 from crowdd.features.exports import column_statements, headings, statements, table_statements
 from crowdd.features.exports import wide_statements as wide_columns
+from crowdd.features.exports.annotations.annotation_format import Asked
+from crowdd.features.exports.annotations.registry import annotation_formats
 from crowdd.features.exports.changes import Cursor
 from crowdd.features.exports.column_statements import Column, Source
 from crowdd.kernel.concurrency.throttling import Turns
@@ -26,6 +28,7 @@ from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.words import Words
 from crowdd.kinds.exported import CONSENSUS, EVENT, VOLUNTEER
 from crowdd.kinds.kind import Kind
+from crowdd.kinds.prediction import PREDICTION
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import Role
 from crowdd.kinds.task import TASK
@@ -38,6 +41,7 @@ KINDS: Mapping[str, Kind] = {
     "consensus": CONSENSUS,
     "volunteer": VOLUNTEER,
     "event": EVENT,
+    "prediction": PREDICTION,
 }
 USUAL = ("task", "task_run", "result")
 """The types of a project that is exported as a whole."""
@@ -52,6 +56,8 @@ FORMATS: Mapping[str, str] = {
     "arrow": "application/vnd.apache.arrow.file",
     DICTIONARY: "application/json",
 }
+OF_MARKS = ("task_run", "result")
+"""Types that leave in the formats of other programs for marks (``annotations``)."""
 DATA_FORMATS = ("parquet", "arrow")
 GEOJSON = "geojson"
 OF_PLACES = ("task_run", "consensus")
@@ -100,7 +106,12 @@ class Options:
         if type_ not in KINDS and (type_, format_) != (WORKBOOK, "xlsx"):
             hint = f"type must be one of {', '.join(KINDS)}, or {WORKBOOK} with format=xlsx."
             raise NotFoundError("404 Not Found", hint=hint)
-        _require_one_of("format", format_, FORMATS)
+        _require_one_of("format", format_, content_types())
+        if format_ in annotation_formats():
+            if type_ not in OF_MARKS:
+                raise InvalidValueError(f"format={format_} requires type={', '.join(OF_MARKS)}.")
+            if self.info or self.rows != "record" or self.task:
+                raise InvalidValueError(f"format={format_} has no info, rows and task.")
         _require_one_of("info", self.info, ("", *INFOS))
         _require_one_of("rows", self.rows, ROWS)
         _require_one_of("task", self.task, ("", "columns"))
@@ -109,6 +120,11 @@ class Options:
             raise InvalidValueError(f"format=geojson requires type={', '.join(OF_PLACES)}.")
         if self.rows != "record" and (type_ != "task_run" or self.info):
             raise InvalidValueError(f"rows={self.rows} requires type=task_run, and no info.")
+
+
+def content_types() -> Mapping[str, str]:
+    """The content types of all formats, by their names."""
+    return {**FORMATS, **{name: each.content_type for name, each in annotation_formats().items()}}
 
 
 def _require_one_of(name: str, value: str, choices: Mapping[str, str] | Sequence[str]) -> None:
@@ -124,6 +140,7 @@ class ExportFile:
     ``fields`` are the answer fields of the project, ``questions`` its questions by name, ``words`` their words where
     these stand above columns. ``since``: only what
     changed behind this cursor, with deletions, and the next cursor at the end. ``sheets``: what else a workbook has.
+    ``asked``: the questions whose marks stand in a format of other programs.
     """
 
     name: str
@@ -140,6 +157,7 @@ class ExportFile:
     analysis: int | None = None
     since: Cursor | None = None
     sheets: Sequence[ExportFile] = ()
+    asked: Sequence[Asked] = ()
 
     @property
     def info(self) -> str:
@@ -280,6 +298,7 @@ class Tables:
             if analysis is None and file.analysis is not None:
                 raise NotFoundError(NOT_FOUND, hint=f"The project has no finished analysis {file.analysis}.")
             sources += [] if analysis is None else [column_statements.analysed(analysis)]
+            sources += await column_statements.predicted(tx, file.chosen.project_id)
         return sources
 
     async def _by_volunteer(self, tx: Database, file: ExportFile, *, typed: bool) -> statements.Table:

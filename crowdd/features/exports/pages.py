@@ -7,10 +7,13 @@ Nothing in them comes from an owner but the address, which is escaped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypedDict
 from urllib.parse import urlencode
 
 import attrs
 
+from crowdd.features.exports.annotations.annotation_format import Asked
+from crowdd.features.exports.annotations.registry import annotation_formats
 from crowdd.features.exports.api import asked_file, download
 from crowdd.features.exports.exports import Exports
 from crowdd.features.exports.formats import FORMATS, KINDS, SEPARATORS
@@ -32,6 +35,7 @@ from crowdd.http.routing import Route, get
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.questions import QUESTIONS
 
 _PANDAS = """\
 # pip install pandas
@@ -130,17 +134,39 @@ class ExportPublic(ProjectPublic):
     types: list[str]
 
 
+class OtherFormat(TypedDict):
+    """A format of other programs: its name and title, what it cannot hold, and the questions that are in it."""
+
+    name: str
+    title: str
+    cannot: list[str]
+    questions: list[str]
+
+
+def other_formats(info: Values) -> list[OtherFormat]:
+    """Those that can hold the answers to a question of the project."""
+    asked = Asked.of(info.get(QUESTIONS))
+    shown = []
+    for each in annotation_formats().values():
+        if questions := [one.name for one in asked if one.type in each.types]:
+            cannot = list(each.cannot)
+            shown.append(OtherFormat(name=each.name, title=each.title, cannot=cannot, questions=questions))
+    return shown
+
+
 class ExportPrivate(ProjectPrivate):
     """``chosen`` are the tasks whose rows leave, for addresses: by their ids or by filters; "" for all.
 
     ``kept`` are the same as pairs. ``tables``: whether tables have columns of tasks and words of questions and are
-    wide, their separator ("" for that of the reader's language), and whether the reader chose that.
+    wide, their separator ("" for that of the reader's language), and whether the reader chose that. ``others``: the
+    formats of other programs that can hold answers.
     """
 
     task_ids: str
     chosen: str
     kept: list[tuple[str, str]]
     tables: Values
+    others: list[OtherFormat]
 
 
 class UsagePublic(ProjectPublic):
@@ -207,6 +233,7 @@ class ExportPages:
                 chosen=urlencode(by),
                 kept=[*by.items()],
                 tables=_tables(incoming.query),
+                others=other_formats(row["info"]),
             )
             return Page("project/export.html", public, private)
         if type_ is None or format_ is None:

@@ -19,6 +19,7 @@ from crowdd.features.exports.column_statements import STATES, Column, literal, s
 from crowdd.features.exports.statements import CHANGED, ORDER, Chosen, Lines, Table, json_lines, rows_of
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.reading import MARKS
+from crowdd.kinds.result import RESULT
 from crowdd.kinds.task_run import TASK_RUN
 
 _MARKED = MARKS | {"polygon", "labels", "transcript", "ranking"}
@@ -61,6 +62,22 @@ def select_marks(chosen: Chosen, columns: Sequence[Column], fields: Sequence[Ans
         Column("state", "text", "t.state", about=f"{STATES}; only answered has a mark."),
     ]
     return Table(rows, chosen, [*(column for column in columns if column.name != "info"), *of_mark])
+
+
+def select_said(chosen: Chosen, *, results: bool) -> Table:
+    """What answers, or last results, say by question, with what volunteers see of the task."""
+    rows, by, said = rows_of(RESULT if results else TASK_RUN, chosen), "t.volunteer", "t.info"
+    if results:
+        rows, by = f"{rows} AND t.last_version", "''::text"
+        said = "(SELECT jsonb_object_agg(c.key, c.value -> 'value') FROM jsonb_each(t.consensus) c WHERE c.value ? 'value')"
+    task = "(SELECT k.info FROM public_task k WHERE k.project_id = t.project_id AND k.id = t.task_id)"
+    columns = [
+        Column("task_id", "integer", "t.task_id"),
+        Column("by", "text", by),
+        Column("said", "json", said, True),
+        Column("task", "json", task, True),
+    ]
+    return Table(rows, chosen, columns)
 
 
 def select_places(table: Table, *, is_consensus: bool) -> Table:

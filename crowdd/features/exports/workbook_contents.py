@@ -14,7 +14,7 @@ from crowdd.features.exports.workbooks import SmallSheet
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 from crowdd.kinds.exported import CONSENSUS, EVENT, VOLUNTEER
-from crowdd.kinds.kind import Kind
+from crowdd.kinds.prediction import PREDICTION
 from crowdd.kinds.questions.types import TYPES
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.task import TASK
@@ -26,8 +26,8 @@ _OF_TASK: Final = "task_info_"
 _SAID: Final = ("info", "consensus_")
 
 
-def name_of(kind: Kind) -> str:
-    """The name of the sheet with the rows of a kind."""
+def name_of(file: ExportFile) -> str:
+    """The name of the sheet with the rows of a file."""
     names = {
         RESULT.name: _("Results"),
         TASK_RUN.name: _("Answers"),
@@ -35,8 +35,9 @@ def name_of(kind: Kind) -> str:
         CONSENSUS.name: _("Consensus"),
         VOLUNTEER.name: _("Volunteers"),
         EVENT.name: _("Events"),
+        PREDICTION.name: _("Predictions"),
     }
-    return names[kind.name]
+    return names[file.kind.name]
 
 
 def arranged(file: ExportFile, table: Table) -> Table:

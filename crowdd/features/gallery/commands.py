@@ -19,7 +19,6 @@ from crowdd.core.feature import House
 from crowdd.features.exports.exports import Exports
 from crowdd.features.exports.feature import ExportsFeature
 from crowdd.features.exports.formats import (
-    FORMATS,
     INFOS,
     KINDS,
     ROWS,
@@ -28,6 +27,7 @@ from crowdd.features.exports.formats import (
     WORKBOOK,
     ExportFile,
     Options,
+    content_types,
 )
 from crowdd.features.gallery import folder_export, folder_import, folders
 from crowdd.features.gallery.feature import GalleryFeature
@@ -182,7 +182,7 @@ class _Exporting:
     "format_",
     default="json",
     show_default=True,
-    type=click.Choice([*FORMATS]),
+    type=click.Choice([*content_types()]),
     help="Format of the answers.",
 )
 @click.option(

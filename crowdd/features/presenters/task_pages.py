@@ -24,6 +24,7 @@ from crowdd.features.results.question_results import Method, method_of, shown_fi
 from crowdd.features.results.result_display import Drawings, Filters, ShownOutcome, drawings
 from crowdd.features.results.results import Asked, FinishedTasks, Together
 from crowdd.features.results.rows import AgreementFigures, ResultSummary
+from crowdd.features.results.suggestion_influence import Influence
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html.rendering import locale_of
@@ -97,7 +98,7 @@ class ResultsPrivate(ProjectPrivate):
 
     ``contributors`` are on the first page without filters, and ``asked`` (each question with its picture: ``places``
     draws its map, ``tables`` have the outcomes of facts) and ``method``. ``failed`` is for owners: what could not be
-    compared. ``titles`` are the texts of questions by the names of answer fields.
+    compared; so are ``influences``, what suggestions do. ``titles`` are the texts of questions by the names of fields.
     """
 
     asked: Asked | None
@@ -115,6 +116,7 @@ class ResultsPrivate(ProjectPrivate):
     sees: bool
     owns: bool
     failed: FailedComparisons | None
+    influences: list[Influence]
 
 
 class PresentingPages:
@@ -185,6 +187,7 @@ class PresentingPages:
             sees=sees,
             owns=bool(row["roles"] & OWNERS),
             failed=await self._finished_tasks.failed(row),
+            influences=[],
         )
         if not sees:
             return Page("project/presenter.html", public, private, drawn_as="project/results.html")
@@ -205,6 +208,7 @@ class PresentingPages:
             figures = await self._finished_tasks.agreement(row)
             private["agreement_chart"] = agreement_chart.chart(figures["measures"]) if figures else None
             if not incoming.wants_json:
+                private["influences"] = await self._finished_tasks.influences(row)
                 private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
                 await self._ask(incoming, row, together, private)
         private["drawn"] = drawings(charts) if charts else None

@@ -18,6 +18,7 @@ from crowdd.core.records.statements import CONTRIB_BUTTON
 from crowdd.database.access import Database, Prepared, fetch_row, fetch_row_or_none, fetch_rows, typed
 from crowdd.features.projects.rows import (
     ColumnGap,
+    ColumnValues,
     Contributors,
     CountedCategory,
     FeedEntry,
@@ -354,6 +355,21 @@ async def read_publishing_facts(db: Database, project_id: int, draft: bool) -> P
                (SELECT count(*) AS timed, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS seconds, coalesce(bool_or(trial), false) AS trial
                   FROM timed WHERE seconds > 0) t""",
         {"id": project_id, "timed": _MAX_TIMED, "draft": draft},
+    )
+
+
+_MAX_VALUES = 4_000_000  # bytes of the columns that are read, as they are stored
+
+
+async def list_column_values(db: Database, project_id: int, columns: Sequence[str]) -> list[ColumnValues]:
+    """These columns of the newest tasks: of as many as have 4 MB there, and at most MAX_TASKS_READ."""
+    return await fetch_rows(
+        db,
+        ColumnValues,
+        "SELECT info FROM (SELECT id, info, sum(pg_column_size(info)) OVER (ORDER BY id DESC) AS size FROM ("
+        "SELECT id, coalesce((SELECT jsonb_object_agg(c, t.info -> c) FROM unnest(%(columns)s::text[]) c WHERE t.info -> c IS NOT NULL), '{}') AS info"
+        "  FROM (SELECT id, info FROM task WHERE project_id = %(id)s ORDER BY id DESC LIMIT %(maximum)s) t) v) s WHERE size <= %(bytes)s",
+        {"id": project_id, "columns": list(columns), "maximum": MAX_TASKS_READ, "bytes": _MAX_VALUES},
     )
 
 

@@ -333,6 +333,12 @@ class PublishingFacts(TypedDict):
     trial: bool
 
 
+class ColumnValues(TypedDict):
+    """What some of the newest tasks have in some columns, by the names of these."""
+
+    info: Values
+
+
 class ColumnGap(TypedDict):
     """How many of the newest ``tasks`` lack a column."""
 

@@ -17,4 +17,4 @@ class PublishingFeature(Feature):
 
     @classmethod
     def build(cls, base: Base) -> PublishingFeature:
-        return cls(PublishingChecks(base.db))
+        return cls(PublishingChecks(base.db, base.worker_thread))

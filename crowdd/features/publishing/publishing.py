@@ -15,10 +15,12 @@ from crowdd.core.records import rights
 from crowdd.database.access import Database
 from crowdd.features.projects import list_statements as project_list_statements
 from crowdd.features.projects.rows import ColumnGap, ProjectPage, PublishingFacts
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.questions.columns import columns_of
+from crowdd.kinds.questions.suggested import is_suggestion, suggesting, suggestion_schema, usable
 from crowdd.kinds.questions.validation import asks
 from crowdd.kinds.roles import OWNERS
 
@@ -105,7 +107,7 @@ def round_days(days: float) -> Duration:
     return Duration(math.ceil(days / length), unit)
 
 
-Name = Literal["presenter", "tasks", "columns", "tried", "sentence", "picture", "tutorial", "story"]
+Name = Literal["presenter", "tasks", "columns", "suggestions", "tried", "sentence", "picture", "tutorial", "story"]
 Level = Literal["must", "doubt", "advice"]
 
 
@@ -116,6 +118,16 @@ class Check:
     name: Name
     level: Level
     done: bool
+
+
+@attrs.frozen
+class Unfit:
+    """How many of ``tasks`` have something in a column that cannot be a suggestion for a question."""
+
+    question: str
+    column: str
+    unfit: int
+    tasks: int
 
 
 @attrs.frozen
@@ -131,18 +143,22 @@ class Prospect:
 
 @attrs.frozen
 class Readiness:
-    """The checks in their order, the columns that tasks lack, and how long it takes (None without open tasks)."""
+    """The checks in their order, the columns that tasks lack, and how long it takes (None without open tasks).
+
+    ``unfit``: the suggestions that are not shown, because they do not fit.
+    """
 
     checks: list[Check]
     gaps: list[ColumnGap]
+    unfit: list[Unfit]
     prospect: Prospect | None
 
 
 class PublishingChecks:
-    """Reads them in two statements."""
+    """Reads them in two statements, and in a third one where questions have suggestions."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, worker_thread: WorkerThread) -> None:
+        self._db, self._worker_thread = db, worker_thread
 
     async def of(
         self,
@@ -157,16 +173,37 @@ class PublishingChecks:
         facts = await project_list_statements.read_publishing_facts(self._db, row["id"], draft)
         column_gaps = await project_list_statements.list_column_gaps(self._db, row["id"], columns) if columns else []
         gaps = [each for each in column_gaps if each["lacking"]]
-        return Readiness(list(list_checks(row, gaps)), gaps, _prospect(facts, volunteers, draft))
+        suggested = [each for each in suggesting(row["info"].get(QUESTIONS)) if "column" in each["suggest"]]
+        unfit = await self._unfit(row["id"], suggested) if suggested else None
+        checks = list(list_checks(row, gaps, unfit))
+        return Readiness(checks, gaps, unfit or [], _prospect(facts, volunteers, draft))
+
+    async def _unfit(self, project_id: int, questions: Sequence[Values]) -> list[Unfit]:
+        columns = sorted({question["suggest"]["column"] for question in questions})
+        tasks = await project_list_statements.list_column_values(self._db, project_id, columns)
+        return await self._worker_thread.do_soon(_count_unfit, questions, [task["info"] for task in tasks])
 
 
-def list_checks(row: ProjectPage, gaps: Sequence[ColumnGap]) -> Iterator[Check]:
-    """The checks of a project; ``gaps`` are the columns that some of its tasks lack."""
+def _count_unfit(questions: Sequence[Values], tasks: Sequence[Values]) -> list[Unfit]:
+    """For each question whose suggestions do not fit in some tasks."""
+    counted = []
+    for question in questions:
+        column, schema = question["suggest"]["column"], suggestion_schema(question)
+        column_values = [task[column] for task in tasks if is_suggestion(task.get(column))]
+        n_unfit = sum(usable(schema, value) is None for value in column_values)
+        counted.append(Unfit(question["name"], column, n_unfit, len(tasks)))
+    return [one for one in counted if one.unfit]
+
+
+def list_checks(row: ProjectPage, gaps: Sequence[ColumnGap], unfit: Sequence[Unfit] | None = None) -> Iterator[Check]:
+    """The checks of a project; ``gaps`` are columns that some of its tasks lack, ``unfit`` None without suggestions."""
     info = row["info"]
     yield Check("presenter", "must", asks(info))
     yield Check("tasks", "must", row["n_tasks"] > 0)
     if row["n_tasks"]:
         yield Check("columns", "doubt", not gaps)
+    if row["n_tasks"] and unfit is not None:
+        yield Check("suggestions", "doubt", not unfit)
     if row["first_published"] is None:
         yield Check("tried", "advice", row["n_task_runs"] > 0)
     yield Check("sentence", "advice", bool(row["description"].strip()))

@@ -13,6 +13,7 @@ import orjson
 
 from crowdd.features.projects import starters
 from crowdd.features.projects.projects import Projects
+from crowdd.features.questions.documents import suggested_data
 from crowdd.features.questions.questions import Effects, QuestionReviews, Review
 from crowdd.http.html.frames import api_headers
 from crowdd.http.html.rendering import locale_of
@@ -164,15 +165,17 @@ class QuestionCheckPages:
         yield post("/project/<short_name>/tasks/taskpresentereditor/check", self.check)
 
     async def check(self, incoming: Incoming, short_name: str) -> Response:
-        """``problems``, ``advice`` and ``effects`` of ``questions``, in the language of the requester."""
+        """``problems``, ``advice`` and ``effects`` of ``questions``, and what the preview needs to show suggestions."""
         row = await self._projects.owned(short_name, incoming.who)
+        suggested = None
         try:
             document = parse_json(incoming.field("questions"))
         except FormError as error:
             review = Review([Problem("", sentence) for sentence in error.errors["questions"]], [], None)
         else:
             review = await self._builder.reviews.review(row, document, incoming.who)
-        body = orjson.dumps(self._builder.checked(review, locale_of(incoming)))
+            suggested = None if review.problems else suggested_data(document)
+        body = orjson.dumps({**self._builder.checked(review, locale_of(incoming)), "suggested": suggested})
         return BytesResponse(body, "application/json", headers={**api_headers(), "Cache-Control": "no-store"})
 
 

@@ -16,6 +16,8 @@ from crowdd.kernel.languages.content_languages import language_of
 from crowdd.kernel.values import Values
 from crowdd.kinds import column_roles
 from crowdd.kinds.questions import QUESTIONS, TYPES
+from crowdd.kinds.questions.suggest import HIDDEN_SHARE
+from crowdd.kinds.questions.suggested import suggesting, suggestion_schemas
 
 AT: Final = "/static/questions/"
 """Where the scripts of questions are. Their addresses have no version, because owners may store the page."""
@@ -39,11 +41,7 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
     questions = info.get(QUESTIONS)
     if questions is None:
         return ""
-    about = {
-        "list": with_places(info[QUESTIONS], column_roles.of(info)),
-        "version": info.get("questions_version", 1),
-        "language": language_of(info),
-    }
+    about = _about(info)
     loads = "".join(f'<link rel="modulepreload" href="{AT}{name}.js">\n' for name in _modules(questions))
     return (
         f'<link rel="stylesheet" href="{AT}questions.css">\n{loads}'
@@ -52,13 +50,23 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
     )
 
 
+def _about(info: Mapping[str, Any]) -> Values:
+    questions = info[QUESTIONS]
+    listed = with_places(questions, column_roles.of(info))
+    about = {"list": listed, "version": info.get("questions_version", 1), "language": language_of(info)}
+    suggested = suggested_data(questions)
+    return {**about, "suggested": suggested} if suggested else about
+
+
+def suggested_data(questions: Values) -> Values | None:
+    """What scripts need to know which suggestions fit, None for questions without suggestions."""
+    schemas = suggestion_schemas(questions)
+    return {"schemas": schemas, "share": HIDDEN_SHARE} if schemas else None
+
+
 def render_question_data(info: Mapping[str, Any]) -> str:
     """The questions in ``info`` of a project, for a frame that has their scripts."""
-    about = {
-        "list": with_places(info[QUESTIONS], column_roles.of(info)),
-        "version": info.get("questions_version", 1),
-        "language": language_of(info),
-    }
+    about = _about(info)
     return f'<script type="application/json" id="questions">{_json(about, indented=False)}</script>\n'
 
 
@@ -92,6 +100,8 @@ def _json(value: object, indented: bool) -> str:
 def _modules(questions: Values) -> Iterator[str]:
     """What is imported, so that it is not found out one step after the other."""
     yield from _CORE
+    if suggesting(questions):
+        yield "suggestions"
     yield from _parts(questions)
 
 

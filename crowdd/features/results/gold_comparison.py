@@ -102,3 +102,5 @@ _ALIKE: Final[dict[str, Alike]] = {
     "spans": _spans,
     **{type_: _as_answers(type_) for type_ in ("transcript", "areas", "lines", "places", "ranking")},
 }
+COMPARED_BY_RULE: Final = frozenset({*_ALIKE, "text"})
+"""The types of answer fields that ``is_right`` knows."""

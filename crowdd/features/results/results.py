@@ -19,7 +19,7 @@ from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import list_statements as project_list_statements
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.projects.rows import Contributors, ProjectPage
-from crowdd.features.results import agreement_statements, alpha, outcome_statements, statements
+from crowdd.features.results import agreement_statements, alpha, outcome_statements, statements, suggestion_statements
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts, charts_of
 from crowdd.features.results.consensus import FieldSummary, by_field, summaries_by_field
@@ -34,6 +34,7 @@ from crowdd.features.results.question_results import (
 )
 from crowdd.features.results.rows import AgreementFigures, FinishedTask, ResultSummary
 from crowdd.features.results.statements import ORDERS, Chosen, SameRoles
+from crowdd.features.results.suggestion_influence import Influence, influences
 from crowdd.kernel import exact_json
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError, TooLargeError, at_item
@@ -44,6 +45,8 @@ from crowdd.kinds import column_roles
 from crowdd.kinds.answers import AnswerField, declared
 from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.kind import LINKS
+from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.questions.suggested import suggesting
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.types import missing, require_object
@@ -179,6 +182,16 @@ class FinishedTasks:
         """How far volunteers agree, by the newest analysis of that; pairs and tasks for owners only."""
         figures = await agreement_statements.find_newest_figures(self._db, row["id"])
         return figures if figures is None or _owns(row) else {**figures, "pairs": [], "difficult": []}
+
+    async def influences(self, row: ProjectPage) -> list[Influence]:
+        """What suggestions do to answers; of projects that have some, and for owners only."""
+        questions = suggesting(row["info"].get(QUESTIONS)) if _owns(row) else []
+        if not questions:
+            return []
+        asked = [{"name": question["name"], "of": question["suggest"]} for question in questions]
+        counted = await suggestion_statements.count_outcomes(self._db, row["id"], asked)
+        answers = await suggestion_statements.list_suggested_answers(self._db, row["id"], asked) if counted else []
+        return await self._worker_thread.do_soon(influences, questions, counted, answers)
 
     async def failed(self, row: ProjectPage) -> FailedComparisons | None:
         """What of the answers could not be compared so far; None: everything could, or the requester is no owner."""

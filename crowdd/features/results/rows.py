@@ -246,6 +246,25 @@ class AgreementFigures(TypedDict):
     checked: list[CheckedAgreement]
 
 
+class SuggestionOutcomes(TypedDict):
+    """What became of suggestions for a question that were shown; ``seconds``: the median until that."""
+
+    name: str
+    accepted: int
+    changed: int
+    rejected: int
+    seconds: float | None
+
+
+class SuggestedAnswer(TypedDict):
+    """What was answered to a question and what had been suggested for it; null for nothing."""
+
+    name: str
+    shown: bool
+    answer: Json
+    suggested: Json
+
+
 class AnswerSample(TypedDict):
     """An answer that counts."""
 

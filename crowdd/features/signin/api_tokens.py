@@ -16,7 +16,7 @@ from crowdd.kernel.errors import FormError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 
-SCOPES = ("read", "answer", "project", "everything")
+SCOPES = ("read", "answer", "predict", "project", "everything")
 MAX_TOKENS = 50
 MAX_NAME = 60
 MAX_DAYS = 3650

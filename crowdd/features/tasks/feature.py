@@ -16,6 +16,7 @@ from crowdd.features.tasks.changes import Changes
 from crowdd.features.tasks.comments import Comments
 from crowdd.features.tasks.contributions import Contributions, TaskRunBehaviour
 from crowdd.features.tasks.leases import Leases
+from crowdd.features.tasks.predictions import PredictionBehaviour
 from crowdd.features.tasks.sample_tasks import SampleTasks
 from crowdd.features.tasks.task_list import Browsing
 from crowdd.features.tasks.tasks import TaskBehaviour
@@ -46,7 +47,7 @@ class TasksFeature(Feature):
     @classmethod
     def build(cls, base: Base, scheduling: Scheduling, projects: ProjectsFeature) -> TasksFeature:
         db, notify, shared = base.db, base.notify, base.shared
-        base.set_behaviours(TaskBehaviour(), TaskRunBehaviour())
+        base.set_behaviours(TaskBehaviour(), TaskRunBehaviour(), PredictionBehaviour())
         preloads = shared.once(
             "preloads",
             lambda: Turns(shared.reactor, 1, _PRELOAD_WAIT_SECONDS, rest=1.0, refusal=_PRELOADS_BUSY),

@@ -25,6 +25,13 @@ class Ask(TypedDict):
     also: str | None
 
 
+class StoredPrediction(TypedDict):
+    """The id of a prediction by its place among those that were sent."""
+
+    nth: int
+    id: int
+
+
 class Handed(TypedDict):
     """What the ledger gives for a request: tasks as JSON texts, or the state that says why there are none."""
 

@@ -16,10 +16,10 @@ from crowdd.features.trust.api import DecisionsApi, GoldApi
 from crowdd.features.trust.decision_pages import DecisionPages
 from crowdd.features.trust.feature import TrustFeature
 from crowdd.features.trust.gold_pages import GoldPages
-from crowdd.features.trust.rule_api import TaskRulesApi
-from crowdd.features.trust.rule_pages import RulePages
 from crowdd.features.trust.review_pages import ReviewPages
 from crowdd.features.trust.reviewer_pages import InvitationPages, ReviewerPages
+from crowdd.features.trust.rule_api import TaskRulesApi
+from crowdd.features.trust.rule_pages import RulePages
 from crowdd.features.trust.sample_pages import SamplePages
 from crowdd.http.routing import View
 from crowdd.http.web import FeatureWeb, Web

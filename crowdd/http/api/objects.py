@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -37,6 +37,8 @@ _MAX_ID = 2**63 - 1
 KEPT_SECONDS: Final = 5.0  # that a response is sent again while nothing is committed
 MAX_KEPT_BYTES: Final = 4_000_000
 _ONE_ID: Final = re.compile(r"[0-9]{1,18}")
+_ACTIONS: Final[Mapping[str, str]] = {"prediction": "predict"}
+"""What creating a row of a kind is to tokens, where it is not just writing."""
 _OVERHEAD = 1000  # bytes beside those of a text
 
 
@@ -83,7 +85,7 @@ class _Kind:
         yield get(row, self.read, endpoint=name, operation=operations.reading(kind), hot=True)
         if "POST" in methods:
             answers = name == "taskrun"
-            create, action = (self.submit, "answer") if answers else (self.create, "")
+            create, action = (self.submit, "answer") if answers else (self.create, _ACTIONS.get(name, ""))
             doc = operations.creating(kind)
             admits = self.admit_answers if answers else self.admit_creator
             yield post(

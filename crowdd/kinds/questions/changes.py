@@ -14,8 +14,8 @@ from crowdd.kinds.questions.schemas import schema_of_answer
 from crowdd.kinds.questions.types import TYPES
 
 How = Literal["new", "removed", "type", "choices", "options", "words"]
-_WORDS: Final = frozenset({"text", "help", "low", "high", "unit"})
-"""Options that volunteers read, and that no answer depends on."""
+_WORDS: Final = frozenset({"text", "help", "low", "high", "unit", "suggest"})
+"""Options that volunteers see, and that the form of no answer depends on."""
 
 
 @attrs.frozen

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from crowdd.kinds.questions.suggest import SUGGEST_KEYS
+
 
 def columns_of(document: object) -> list[str]:
-    """The columns that sources and descriptions name, each once, in order; none for what is no list of questions."""
+    """The columns that sources, descriptions and suggestions name, each once, in order.
+
+    None for what is no list of questions.
+    """
     return list(dict.fromkeys(_named(document)))
 
 
@@ -13,6 +18,6 @@ def _named(value: object) -> list[str]:
         return [name for each in value for name in _named(each)]
     if not isinstance(value, dict):
         return []
-    if [*value] == ["column"] and isinstance(value["column"], str):
+    if {"column"} <= value.keys() <= SUGGEST_KEYS and isinstance(value["column"], str):
         return [value["column"]]
     return [name for each in value.values() for name in _named(each)]

@@ -31,6 +31,7 @@ from crowdd.kinds.questions.options import (
     is_number,
     needed,
 )
+from crowdd.kinds.questions.suggest import SUGGEST
 from crowdd.kinds.types import Schema
 
 COMMON: Final[dict[str, Option]] = {
@@ -38,11 +39,14 @@ COMMON: Final[dict[str, Option]] = {
     "help": HELP.called(_("Help"), _("A hint below the question, with a picture if you like.")),
     "required": BOOLEAN.called(_("An answer is required"), _("The task cannot be sent without it.")),
     "unsure": UNSURE.called(_("Offer “I can’t tell”"), _("Volunteers who are not sure need not guess.")),
+    "suggest": SUGGEST.called(_("Suggested answer"), _("Volunteers see it as a suggestion that they check.")),
     "kind": KIND.called(
         _("Is there a right answer?"), _("Opinions are counted. They are never called right or agreed.")
     ),
 }
 """What each question has besides ``name``, ``type``, ``show_if``, and ``on`` and ``each`` where it has them."""
+COMMON_OF_MARKS: Final = {name: option for name, option in COMMON.items() if name != "suggest"}
+"""The same of a question about a mark: what is suggested of marks says that, too."""
 NOTHING: Final[dict[str, Option]] = {
     "nothing": UNSURE.called(
         _("Offer “Nothing there”"),
@@ -127,6 +131,8 @@ def _of_step(step: Values, path: str, columns: Columns) -> Iterator[Problem]:
         for n, source in enumerate(sources if many else [sources]):
             yield from _column(source, at(here, "source", n) if many else at(here, "source"), columns)
         yield from _column(medium.get("description"), at(here, "description"), columns)
+    for nth, question in enumerate(step.get("questions", [])):
+        yield from _column(question.get("suggest"), at(path, "questions", nth, "suggest"), columns)
     yield from _keys(step, path)
 
 

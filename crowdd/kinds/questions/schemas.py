@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from crowdd.kernel.values import JsonObject as Schema
@@ -30,7 +30,7 @@ from crowdd.kinds.questions.options import (
     closed,
     object_schema,
 )
-from crowdd.kinds.questions.question_type import COMMON, MediaType, QuestionType
+from crowdd.kinds.questions.question_type import COMMON, COMMON_OF_MARKS, MediaType, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
 
 _NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$", "not": {"enum": list(RESERVED)}}
@@ -44,7 +44,7 @@ def document_schema() -> Schema:
             "title": _ref("text"),
             "show_if": _ref("show_if"),
             "media": {"type": "array", "maxItems": MAX_MEDIA, "items": _any(_medium(kind) for kind in MEDIA.values())},
-            "questions": _questions(TYPES.values()),
+            "questions": _questions(TYPES.values(), COMMON),
         },
         ("name",),
     )
@@ -65,8 +65,8 @@ def _any(schemas: Iterable[Schema]) -> Schema:
     return {"oneOf": list(schemas)}
 
 
-def _questions(kinds: Iterable[QuestionType]) -> Schema:
-    return {"type": "array", "maxItems": MAX_QUESTIONS, "items": _any(_question(kind) for kind in kinds)}
+def _questions(kinds: Iterable[QuestionType], common: Mapping[str, Option]) -> Schema:
+    return {"type": "array", "maxItems": MAX_QUESTIONS, "items": _any(_question(kind, common) for kind in kinds)}
 
 
 def _show_if() -> Schema:
@@ -93,13 +93,13 @@ def _medium(kind: MediaType) -> Schema:
     return {"description": kind.doc, **object_schema({**_named(kind.name), "description": DESCRIPTION, **kind.options})}
 
 
-def _question(kind: QuestionType) -> Schema:
-    options = {**_named(kind.name), **COMMON, "show_if": Option(_never, _ref("show_if")), **kind.options}
+def _question(kind: QuestionType, common: Mapping[str, Option]) -> Schema:
+    options = {**_named(kind.name), **common, "show_if": Option(_never, _ref("show_if")), **kind.options}
     if kind.media:
         options["on"] = Option(_never, _ref("name"), needed=kind.needs_medium)
     if kind.each:
         own = [each for each in TYPES.values() if not each.needs_medium]
-        options["each"] = Option(_never, _questions(own))
+        options["each"] = Option(_never, _questions(own, COMMON_OF_MARKS))
     return {"description": kind.doc, **object_schema(options)}
 
 

@@ -23,7 +23,7 @@ from crowdd.kinds.questions.format import (
     VERSION,
 )
 from crowdd.kinds.questions.options import DESCRIPTION, OPINION, TEXT, Option, Problem, at, check_object, is_number
-from crowdd.kinds.questions.question_type import COMMON, QuestionType
+from crowdd.kinds.questions.question_type import COMMON, COMMON_OF_MARKS, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
 
 MAX_PROBLEMS: Final = 100
@@ -173,7 +173,8 @@ class _Check:
         self, question: object, path: str, before: dict[str, _Earlier], media: Media | None
     ) -> Iterator[Problem]:
         kind = TYPES.get(_text(question, "type"))
-        known = {"name": self._name_option(), "type": _needed_free(), **COMMON, "show_if": _free()}
+        common = COMMON if media is not None else COMMON_OF_MARKS
+        known = {"name": self._name_option(), "type": _needed_free(), **common, "show_if": _free()}
         if kind is None and isinstance(question, dict):
             if "type" in question:
                 yield Problem(at(path, "type"), _one_of(TYPES))

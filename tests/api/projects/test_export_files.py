@@ -242,7 +242,15 @@ async def test_every_kind_leaves_in_every_format(served):
                 counts[kind] = len(answer.text.splitlines())
             if format_ == "parquet":
                 assert pyarrow.parquet.read_table(pyarrow.BufferReader(answer.body)).num_rows == counts[kind]
-    assert counts == {"task": 2, "task_run": 2, "result": 2, "consensus": 2, "volunteer": 1, "event": 3}
+    assert counts == {
+        "task": 2,
+        "task_run": 2,
+        "result": 2,
+        "consensus": 2,
+        "volunteer": 1,
+        "event": 3,
+        "prediction": 0,
+    }
     consensus = [json.loads(line) for line in (await exported(owner, project, "type=consensus")).text.splitlines()]
     assert [(one["field"], one["value"], one["answers"]) for one in consensus] == [
         ("answer", "a", 1),
@@ -378,7 +386,7 @@ async def test_who_may_not_see_answers_gets_no_file_of_any_kind(served):
     owner, project = await answered(served, [{"answer": "secret-answer"}])
     stranger, eve = served.client(), await served.person("eve")
     for kind in KINDS:
-        expected = {"event": (401, 403)}.get(kind, (200, 200))
+        expected = {"event": (401, 403), "prediction": (401, 403)}.get(kind, (200, 200))
         for person, status in zip((stranger, eve), expected, strict=True):
             assert (await exported(person, project, f"type={kind}")).status == status, kind
     assert (await owner.put(f"/api/project/{project['id']}", json={"zip_download": False})).status == 200

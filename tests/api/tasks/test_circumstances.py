@@ -17,6 +17,7 @@ TOLD = {
     "seconds_visible": 12.3,
     "seconds_active": 4.0,
     "inputs": ["keyboard", "touch"],
+    "suggestions": {"species": {"shown": True, "outcome": "changed", "seconds": 3.5}, "count": {"shown": False}},
 }
 
 
@@ -73,6 +74,13 @@ async def test_a_setting_keeps_none_of_it(serve: Any) -> None:
         ({"media": {"a": "x" * 2001}}, "has a value in `media` that is not an address"),
         ({"seconds_visible": -1}, "has no number from 0 to 86400 in `seconds_visible`"),
         ({"seconds_active": True}, "has no number from 0 to 86400 in `seconds_active`"),
+        ({"suggestions": {"No name": {"shown": True}}}, "has no object of at most 200 questions in `suggestions`"),
+        ({"suggestions": {"a": {"outcome": "accepted"}}}, "has something else than `shown`, `outcome` and `seconds`"),
+        (
+            {"suggestions": {"a": {"shown": True, "outcome": "x"}}},
+            "has something else than accepted, changed, rejected",
+        ),
+        ({"suggestions": {"a": {"shown": True, "seconds": -1}}}, "has no number from 0 to 86400 in `suggestions.a.sec"),
         ({"inputs": ["mouse"]}, "has something else than keyboard, pointer, touch in `inputs`"),
     ],
 )

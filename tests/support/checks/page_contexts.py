@@ -941,6 +941,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "owns": False,
         "paused": False,
         "failed": None,
+        "influences": [],
     }
     page |= {"title": Word("Results"), "project": PUBLIC, "summary": summary, "outcomes": outcomes, "chosen": chosen}
     page |= {"fields": [], "alpha": [], "asked": None, "places": {}, "tables": {}, "method": None, "titles": {}}
@@ -1021,7 +1022,17 @@ def _result_cases(at: str) -> Iterator[Case]:
         "again": True,
     }
     mine |= {"failed": failed, "csrf": "x"}
+    mine |= {"influences": [_influence("species", 31), _influence("<b>boxes</b>", 0)]}
     yield Case("project/results.html", "failed", frame(ILSE, f"{at}results") | PAGE_KEYS | page | mine)
+
+
+def _influence(name: str, hidden: int) -> Context:
+    """What suggestions for a question do."""
+    outcomes = {"name": name, "accepted": 4120, "changed": 310, "rejected": 12, "seconds": 4.2 if hidden else None}
+    none = {"right": 0, "n": 0, "share": None, "low": None, "high": None}
+    shown = {"right": 186, "n": 200, "share": 0.93, "low": 0.886, "high": 0.958}
+    unseen = {"right": hidden, "n": 40, "share": hidden / 40, "low": 0.62, "high": 0.88} if hidden else none
+    return {"name": name, "outcomes": outcomes, "shown": shown, "hidden": unseen, "apart": bool(hidden)}
 
 
 def asked_questions(fields: list[Context]) -> Context:
@@ -1142,12 +1153,16 @@ def _ready(row: Context, **more: Any) -> Context:
     """What the page to publish computes from a project's row."""
     checks = [
         *publishing.list_checks(
-            row | {"first_published": None, "n_task_runs": 3, "n_tasks": 42_650} | more, more.get("gaps", [])
+            row | {"first_published": None, "n_task_runs": 3, "n_tasks": 42_650} | more,
+            more.get("gaps", []),
+            more.get("unfit"),
         )
     ]
     pace = publishing.estimate_pace(publishing.Seen(0, 0, 3, 12.4, True))
     prospect = publishing.Prospect(20, 42_650, 213_250, pace, publishing.round_days(213.25))
-    ready = publishing.Readiness(checks, more.get("gaps", []), prospect if checks[1].done else None)
+    ready = publishing.Readiness(
+        checks, more.get("gaps", []), more.get("unfit", []), prospect if checks[1].done else None
+    )
     return {"ready": ready, "volunteers": "20", "mistake": ""}
 
 
@@ -1162,8 +1177,14 @@ def _publishing_cases(at: str) -> Iterator[Case]:
     mixed = _ready(READY) | {"n_samples": 6, "opinions": True}
     yield Case(page, "with samples", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | mixed)
     gaps = [{"column": LONG, "lacking": 1204, "tasks": 2000}, {"column": "sound", "lacking": 1, "tasks": 1}]
-    doubtful = _ready(READY, gaps=gaps) | {"volunteers": "many", "mistake": "Enter a whole number from 1 to 100,000."}
+    unfit = [publishing.Unfit("species", LONG, 1204, 2000), publishing.Unfit("<b>", "guess", 1, 1)]
+    doubtful = _ready(READY, gaps=gaps, unfit=unfit) | {
+        "volunteers": "many",
+        "mistake": "Enter a whole number from 1 to 100,000.",
+    }
     yield Case(page, "doubtful", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | doubtful)
+    fitting = _ready(READY, unfit=[])
+    yield Case(page, "suggestions", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | fitting)
     paused = {"project": READY, "paused": True} | _ready(READY, first_published="2026-01-01")
     yield Case(page, "paused", frame(ILSE, at) | PAGE_KEYS | paused)
     yield Case(page, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
@@ -1949,15 +1970,17 @@ def _task_cases(at: str) -> Iterator[Case]:
         {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
         for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
     ]
-    types = ["task", "task_run", "result", "consensus", "volunteer", "event"]
+    types = ["task", "task_run", "result", "consensus", "volunteer", "event", "prediction"]
     formats = ["json", "csv", "xlsx", "ndjson", "parquet", "arrow", "dictionary"]
     tables = {"task": True, "words": True, "wide": False, "separator": "", "changed": False}
-    files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": []}
+    files = {"exports": sizes, "formats": formats, "types": types, "tables": tables, "kept": [], "others": []}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
     yield from _media_cases(at, owner)
     keys = frame(ILSE, f"{at}tasks/export") | owner | files
     yield Case("project/export.html", "owner", keys)
+    coco = {"name": "coco", "title": "COCO", "cannot": [Word("Only boxes are kept.")], "questions": ["boxes", LONG]}
+    yield Case("project/export.html", "marks", keys | {"others": [coco, coco | {"name": "voc", "cannot": []}]})
     yield Case(
         "project/export.html",
         "some tasks",

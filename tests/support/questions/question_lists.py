@@ -123,6 +123,7 @@ _FOR_CONTROLS: dict[str, Any] = {
     "day": "2024-02-29",
     "address": "https://tiles.example/{z}/{x}/{y}.png",
     "source": {"column": "url_b"},
+    "suggest": {"column": "n", "hidden_share": 0.2},
     "sources": [{"column": "url_b"}, {"url": "/static/img/sample-2.svg"}],
     "description": {"column": "link"},
     "numbers": [48.85, 2.35],

@@ -51,15 +51,28 @@ SELECT r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version,
 CREATE VIEW public_task_record AS
 SELECT t.id, t.project_id, t.created, CASE WHEN p.hidden_columns IS NULL THEN t.info ELSE without_keys(t.info, p.hidden_columns) END AS info,
        t.quorum, t.calibration, t.n_answers, t.priority_0, t.mode, t.answers, CASE WHEN NOT p.has_gold THEN t.closed END AS closed,
-       t.retired_at, t.retired_by, t.retired_note, CASE WHEN p.has_gold THEN 'ongoing' ELSE t.state END AS state, t.n_task_runs, t.fav_user_ids, t.changed_xid
+       t.retired_at, t.retired_by, t.retired_note, CASE WHEN p.has_gold THEN 'ongoing' ELSE t.state END AS state, t.n_task_runs, t.fav_user_ids, t.changed_xid,
+       p.suggested_models
   FROM task_record t JOIN project p ON p.id = t.project_id;
 
--- A task as it is handed out; under incremental with the previous answer, if there is one.
+-- What models predict for the questions of a task that suggest it (project.suggested_models), by their names; null for nothing.
+CREATE FUNCTION predicted(p_project bigint, p_task bigint, p_models jsonb) RETURNS jsonb STABLE LANGUAGE sql AS $$
+SELECT jsonb_object_agg(p_models ->> n, x.value)
+  FROM generate_series(0, jsonb_array_length(p_models) / 2 - 1) n
+ CROSS JOIN LATERAL (SELECT value FROM prediction
+                      WHERE project_id = p_project AND task_id = p_task AND question = p_models ->> n
+                        AND model = p_models ->> (n + jsonb_array_length(p_models) / 2) ORDER BY id DESC LIMIT 1) x $$;
+
+-- A task as it is handed out; under incremental with the previous answer, if there is one, and with predictions that questions suggest.
 CREATE VIEW handed_out AS
-SELECT t.*, CASE WHEN t.mode = 'one_at_a_time' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (
+SELECT t.*, CASE WHEN t.suggested_models IS NOT NULL AND jsonb_typeof(t.info) = 'object'
+                 THEN s.info || coalesce((SELECT jsonb_build_object('predictions', said) FROM predicted(t.project_id, t.id, t.suggested_models) said
+                                           WHERE said IS NOT NULL), '{}')
+            ELSE s.info END AS shown_info
+  FROM public_task_record t CROSS JOIN LATERAL (
+       SELECT CASE WHEN t.mode = 'one_at_a_time' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (
            SELECT r.info FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.counted ORDER BY r.id DESC LIMIT 1))
-       ELSE t.info END AS shown_info
-  FROM public_task_record t;
+       ELSE t.info END AS info) s;
 
 CREATE VIEW user_record AS
 SELECT id, created, name, fullname, email_addr, api_key_encrypted, NULL::text AS passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,

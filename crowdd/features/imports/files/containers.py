@@ -137,6 +137,15 @@ def is_gpx(text: str) -> bool:
     return _GPX.match(text) is not None
 
 
+_COCO_LIST = re.compile(r'"(?:images|annotations|categories)"\s*:\s*\[')
+_COCO_ENTRY = re.compile(r'"(?:file_name|image_id)"\s*:')
+
+
+def is_coco(text: str) -> bool:
+    """Whether a JSON object that begins with this text is a file of COCO."""
+    return bool(_COCO_LIST.search(text) and _COCO_ENTRY.search(text))
+
+
 def _is_context(before: str) -> bool:
     """Whether what stands after this text is the value of "@context", or an element of it."""
     _, key, between = before.rpartition('"@context"')

@@ -13,7 +13,7 @@ from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kinds.column_roles import MAX_NAME
 
-PREPARED = ("xlsx", "ods", "parquet", "iiif", "dwca", "observations", "geojson", "gpx")
+PREPARED = ("xlsx", "ods", "parquet", "iiif", "coco", "dwca", "observations", "geojson", "gpx")
 """Formats that are no text: ``features.imports.prepared`` reads them into rows."""
 FORMATS = ("csv", "json", "ndjson", *PREPARED)
 TABLES = frozenset({"csv", "xlsx", "ods"})

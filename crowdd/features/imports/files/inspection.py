@@ -15,6 +15,7 @@ import orjson
 
 from crowdd.features.imports.files.containers import (
     container_of,
+    is_coco,
     is_geojson,
     is_gpx,
     is_iiif,
@@ -101,7 +102,7 @@ def _is_array(text: str) -> bool:
 
 
 def _objects(text: str, encoding: str) -> Dialect:
-    """NDJSON or IIIF, unless the file is one object: over many lines, or on one and rather a document than a row."""
+    """NDJSON, IIIF or COCO, unless the file is one object: over many lines, or on one, rather a document than a row."""
     lines = [line for line in _whole_lines(text) if line.strip()]
     good = sum(map(_is_object, lines))
     if good * (5 if _is_object(lines[0]) else 2) < len(lines) or (len(lines) == 1 and _is_document(lines[0])):
@@ -109,6 +110,8 @@ def _objects(text: str, encoding: str) -> Dialect:
             return Dialect("iiif")
         if is_geojson(text):
             return Dialect("geojson")
+        if is_coco(text):
+            return Dialect("coco")
         raise InvalidValueError(object_words(text))
     return Dialect("ndjson", encoding)
 

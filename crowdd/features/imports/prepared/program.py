@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from crowdd.features.imports.prepared import biodiversity, geodata, iiif, parquet, workbook
+from crowdd.features.imports.prepared import biodiversity, coco, geodata, iiif, parquet, workbook
 from crowdd.kernel.concurrency.isolated import Limits
 from crowdd.kernel.errors import CrowddError
 
@@ -23,6 +23,7 @@ CONVERTERS: Mapping[str, Callable[[Path, Path, dict[str, Any], str], None]] = {
     "iiif": iiif.convert_manifest,
     "geojson": geodata.convert_geojson,
     "gpx": geodata.convert_gpx,
+    "coco": coco.convert,
 }
 
 

@@ -342,7 +342,7 @@ class Builder {
   checked(result) {
     this.toolbar.draw();
     this.save.show(result);
-    if (result && !result.problems.length && this.checks.isCurrent) this.preview.update(parsed(text.value));
+    if (result && !result.problems.length && this.checks.isCurrent) this.preview.update(parsed(text.value), result.suggested);
   }
 
   /** In words, where a JSON pointer leads: "Step 1 · Which animal? · ". */

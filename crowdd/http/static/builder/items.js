@@ -102,10 +102,10 @@ export class Items {
     if (!kind) return this.body(id, first, this.unknown());
     const parts = [first];
     if (kind.media.length && path.length === 4) parts.push(this.on(kind, path, id));
-    const [help, ...ticks] = this.options(common, path, id), right = ticks.pop();
+    const [help, ...ticks] = this.options(common, path, id), right = ticks.pop(), suggested = ticks.pop();
     parts.push(...this.options(kind.options, path, id), ...ticks);
     if (kind.each && path.length === 4) parts.push(this.each(question, path, id));
-    const further = this.further(question, help, right, this.showIf(id, path), this.typeField(kind, path, id), this.nameField(id, path));
+    const further = this.further(question, help, path.length === 4 ? suggested : null, right, this.showIf(id, path), this.typeField(kind, path, id), this.nameField(id, path));
     return this.body(id, ...parts, further);
   }
 

@@ -53,10 +53,10 @@ export class Preview {
   }
 
   /** Shows other questions, at the step that was shown.  Answers to those that mean the same stay. */
-  update(list) {
+  update(list, suggested) {
     if (JSON.stringify(list) === JSON.stringify(this.list)) return;
     this.keep(list);
-    this.list = list;
+    Object.assign(this, { list, suggested });
     this.show();
   }
 
@@ -81,10 +81,10 @@ export class Preview {
   /* A new frame takes the place of the old one when it has something to show, so that nothing flickers. */
   show() {
     if (!this.list) return this.empty();
-    const { box, project, tasks, at, list, version, language } = this;
+    const { box, project, tasks, at, list, version, language, suggested } = this;
     const session = JSON.stringify({ ...this.answers, ...(this.step ? { start: this.step } : {}) });
     const sample = new SampleFrame({
-      address: location.pathname, label: box.dataset.label, project, tasks, at, source: questionsPage(list, version, language), beginning: { session },
+      address: location.pathname, label: box.dataset.label, project, tasks, at, source: questionsPage(list, version, language, suggested), beginning: { session },
       sent: (info, done) => this.sent(info, done), skipped: (done) => this.went(done), sized: (height) => this.grow(sample, height),
       heard: { memory: ({ area, data }) => { if (area === "session" && sample === this.samples.at(-1)) this.remember(parsed(data) ?? {}); } },
     });

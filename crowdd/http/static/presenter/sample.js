@@ -91,9 +91,9 @@ export class SampleFrame {
   }
 }
 
-/** The page that shows questions: a list of them as data. */
-export function questionsPage(list, version, language) {
-  const asked = JSON.stringify({ list, version, language }).replaceAll("<", "\\u003c");
+/** The page that shows questions: a list of them as data; `suggested` as in questions.js. */
+export function questionsPage(list, version, language, suggested) {
+  const asked = JSON.stringify({ list, version, language, suggested: suggested ?? undefined }).replaceAll("<", "\\u003c");
   return `<link rel="stylesheet" href="/static/questions/questions.css"><script type="application/json" id="questions">${asked}</script>
     <script type="module" src="/static/questions/questions.js"></script>`;
 }

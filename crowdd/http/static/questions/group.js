@@ -31,10 +31,11 @@ export class Group {
     if (optional) heading.append(" ", element("small", { className: "soft", lang: texts.locale, dir: "auto" }, texts.word("optional")));
     const help = this.help(question.help, `${id}-help`);
     block.error = element("p", { className: "bad", id: `${id}-error`, hidden: true });
-    const described = [help && help.id, block.error.id].filter(Boolean).join(" ");
+    const note = this.form.suggestions?.note(question, id, texts);
+    const described = [help?.id, note?.id, block.error.id].filter(Boolean).join(" ");
     block.place = element("div", { className: "field" });
     block.context = this.context(block, { id, labelledBy: heading.id, describedBy: described, errorId: block.error.id, name: words, tag });
-    block.element = element("div", { className: "question" }, heading, help, block.error, block.place);
+    block.element = element("div", { className: "question" }, heading, help, note, block.error, block.place);
     block.element.setAttribute("data-question", question.name);
     block.ready = this.make(block);
     return block;
@@ -126,6 +127,7 @@ export class Group {
   }
 
   told(block) {
+    this.form.suggestions?.of(block.question)?.touch();
     if (block.error.textContent && !this.problemOf(block)) this.show(block, "");
     this.turn();
     this.changed();
@@ -185,6 +187,11 @@ export class Group {
   }
 
   fill(block, value) {
+    this.form.suggestions?.begin(this, block);
+    this.put(block, value);
+  }
+
+  put(block, value) {
     const is = { nothing: Array.isArray(value) && !value.length, unsure: value === null };
     for (const [name, box] of Object.entries(block.instead)) box.checked = is[name];
     block.field.set(this.said(block) ? undefined : value);

@@ -1,19 +1,18 @@
 /* Shows the questions of a project (docs/projects/questions.md) in its presenter frame, one task after the other.  The page has
-     <script type="application/json" id="questions">    {list, version, language}: the document, its number, the project's language
+     <script type="application/json" id="questions">    {list, version, language, suggested?}: the document, its number, the project's language
      <script type="application/json" id="questions-words">   {locale, words}: what we say ourselves, in the volunteer's language
 
-   What belongs to one type is a module in types/ or media/, loaded only when the list uses the type (modules.js names
-   modules that several types share).  A type of question is
+   A type is a module in types/ or media/, loaded when the list uses it (modules.js names shared ones).  A type of question is
 
      export function create(question, context)   → field
        field    {element, value(), set(value), problem()?, focus(), keys()?, key(key)?, turn()?, isDrawn()?, unfinished()?, destroy()?}
          value()    as in docs/projects/questions.md, undefined while there is no answer; null only from types with ownUnsure
          set(value) fills in an answer; undefined empties the field
-         problem()  a sentence about an answer that cannot be sent, or ""; that a required answer is missing is said for it
-         keys()     {key: label} of its shortcuts now; key(key) is true when it has used one.  A key of two fields belongs to
-                    the one that isDrawn(), then to the first; the <kbd> of the others are hidden
+         problem()  a sentence about an answer that cannot be sent, or ""
+         keys()     {key: label} of its shortcuts now; key(key) is true when it has used one; of two fields
+                    with a key, the one that isDrawn() has it, or the first
          turn()     is called after each change of an answer, for questions inside that may depend on it
-         unfinished()   whether something was begun that is no answer yet, and would be lost
+         unfinished()   whether something was begun that is no answer yet
      export const ownUnsure = (question) => true   where the field itself has an answer "can't tell" (null); others get a box
      export const unnamed = (question, context) => true   where its inputs do not say the question: their group then does
 
@@ -22,19 +21,16 @@
              id, labelledBy, describedBy, errorId, name, immediate, finish(), announce(words), group(questions, changed),
              writeUnsure(element), keyed, digits, keysChanged()}
      write        puts a text into an element with its language; text gives the words alone; word is one of ours
-     changed      to be called after each change by the volunteer
-     labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; `name` is the question in words, errorId
-             the part of describedBy that says what is wrong
-     keyed, digits   whether it may have shortcuts, and the digits that no question of the step has; keysChanged tells of others
+     changed      to be called after each change
+     labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; errorId says what is wrong
+     keyed, digits   whether it may have shortcuts, and the digits that no question of the step has
      immediate    the question is the only one, and a click answers it: by finish()
-     group        shows other questions (`each`): {element, value(), set(answers), problem(), focus(), destroy()}; `changed` is called
-                  after each change in it
-     announce     says something to screen readers
+     group        shows other questions (`each`): {element, value(), set(answers), problem(), focus(), destroy()}
 
    A medium is
 
      export function create(medium, context)     → {element, show(task): Promise, prepare(task)?: Promise, surface?, keys()?, key(key)?, destroy()?}
-       show      shows another task; it rejects if that cannot be shown.  surface is valid afterwards
+       show      shows another task, or rejects; surface is valid afterwards
        prepare   loads what the task needs before it is shown
      context  {source(task, source?), description(task), text, write, word, language, languageDirection, marked}; marked: a question
               is `on` it */
@@ -50,11 +46,11 @@ import { Texts } from "./texts.js";
 const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "{}");
 
 async function begin() {
-  const { list, version, language = "" } = read("questions"), { locale = "en", words = {} } = read("questions-words");
+  const { list, version, language = "", suggested } = read("questions"), { locale = "en", words = {} } = read("questions-words");
   const texts = new Texts({ locale, language, words });
   Object.assign(document.documentElement, { lang: locale, dir: texts.direction });
-  const { types, media } = await load(list);
-  run({ list, version, texts, types, kinds: media });
+  const { types, media } = await load(list), { suggest } = suggested ? await import("./suggestions.js") : {};
+  run({ list, version, texts, types, kinds: media, suggest: suggest?.(list, suggested) });
 }
 
 /* How large the original is, where the picture of a task is a reduced copy. */
@@ -63,7 +59,7 @@ function originals({ info }) {
   return [original_width, original_height].every((size) => Number.isSafeInteger(size) && size > 0) ? { original_width, original_height } : {};
 }
 
-function run({ list, version, texts, types, kinds }) {
+function run({ list, version, texts, types, kinds, suggest }) {
   const frame = element("main", { className: "frame questions" }), trouble = element("p", { className: "bad outside", role: "alert" });
   const news = element("p", { className: "sr", role: "status" });
   const stage = new Stage({ list, kinds, texts, changed: () => form?.seen(), skip: () => presenterBridge.skip() });
@@ -86,12 +82,13 @@ function run({ list, version, texts, types, kinds }) {
   function present(task, deferred) {
     end();
     trouble.textContent = "";
+    const suggestions = suggest?.(task);
     const sent = (answers) => {
       drafts.drop(task);
       const unseen = stage.unseen();
       presenterBridge.work(false);
       const info = { ...answers, ...(unseen.length ? { unseen } : {}), ...originals(task), questions_version: version };
-      pybossa.saveTask(task, info, { circumstances: circumstances.of(stage.addresses(), texts.locale) }).fail((refused) => {
+      pybossa.saveTask(task, info, { circumstances: { ...circumstances.of(stage.addresses(), texts.locale), ...suggestions?.told(answers, form) } }).fail((refused) => {
         trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
       });
       end();
@@ -102,7 +99,7 @@ function run({ list, version, texts, types, kinds }) {
     stage.show(task, -1);
     const draft = drafts.of(task), first = start ?? (draft && sessionStorage.getItem("step")); // after a reload people go on where they were
     form = new Form({
-      list, task, texts, types, stage, place: frame, answers: draft ?? task.answer, send: sent,
+      list, task, texts, types, stage, place: frame, suggestions, answers: draft ?? task.answer ?? suggestions?.answers(), send: sent,
       changed(answers) {
         drafts.keep(task, answers);
         presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));

@@ -47,6 +47,26 @@ export function sources(field, ui) {
   return grouped(field, ...rows, list.length < option.limits.max ? add : null);
 }
 
+const SHARE = /^\s*\d+([.,]\d+)?\s*$/;
+const percent = (share) => (typeof share === "number" ? String(Math.round(share * 1000) / 10) : share ?? "");
+const shareOf = (text) => (text.trim() === "" ? undefined : SHARE.test(text) ? Number(text.replace(",", ".")) / 100 : text);
+
+/** Where a suggested answer comes from, and how many tasks show none. */
+export function suggest(field, ui) {
+  const { id, path, option } = field, value = Object(ui.at(path)), kind = ["column", "model"].find((each) => Object.hasOwn(value, each)) ?? "";
+  const which = element("select", {}, ...[["", "no_suggestion"], ["column", "from_column"], ["model", "from_model"]].map(([each, word]) => element("option", { value: each }, ui.word(word))));
+  which.value = kind;
+  which.addEventListener("change", () => ui.set(path, which.value ? { [which.value]: "" } : undefined, { structural: true, focus: which.id }));
+  const place = labelled(field, which);
+  if (!kind) return place;
+  const input = typed({ path: [...path, kind] }, ui, line({ dir: "auto" }), (words) => words ?? "", (words) => words.trim());
+  if (kind === "column") input.setAttribute("list", "builder-columns");
+  const share = typed({ path: [...path, "hidden_share"] }, ui, line({ className: "few", inputMode: "decimal", dir: "ltr", placeholder: percent(option.limits.share) }), percent, shareOf);
+  place.append(labelled({ id: `${id}-of`, path: [...path, kind], option: { label: ui.word(kind === "column" ? "suggested_column" : "suggested_model") } }, input),
+    labelled({ id: `${id}-share`, path: [...path, "hidden_share"], option: { label: ui.word("hidden_share"), hint: ui.word("hidden_share_hint") } }, share));
+  return place;
+}
+
 function button(ui, word, act) {
   const made = element("button", { type: "button", className: "btn sm" }, ui.word(word));
   made.addEventListener("click", act);
