@@ -1,4 +1,4 @@
-"""What a client or an account may use: rates, downloads, quotas, streams. How large a body may be: ``server.HttpSettings``."""
+"""What a client or an account may use: rates, downloads, quotas, streams. Sizes of bodies: ``server.HttpSettings``."""
 
 from __future__ import annotations
 
