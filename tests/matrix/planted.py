@@ -36,6 +36,8 @@ def value_for(kind: Kind, field: Field, number: int) -> Any:
         return 1000 + rest - number  # small by its type
     if isinstance(field.type, Boolean):
         return number % 2 == 0
+    if isinstance(field.type, Number) and field.type.maximum == 1:
+        return 0.9 - number / 16 - rest / 100_000
     if isinstance(field.type, Number):
         return 1_000_000 + rest * 10 - number + 0.625
     if isinstance(field.type, Integer):

@@ -194,7 +194,7 @@ async def test_an_order_follows_what_the_requester_may_read_and_nothing_else(kin
             assert_silent(answer, secret, field.name)
             if searched(field):
                 order = [row_id for row_id in rows(answer) if row_id in stage.rows[kind.name]]
-                assert order == ordered(pair, requester, descending), (field.name, descending)
+                assert order == (ordered(pair, requester, descending) if pair else []), (field.name, descending)
             else:
                 assert (answer.status, answer.json()["exception_cls"]) == (415, "AttributeError"), field.name
 

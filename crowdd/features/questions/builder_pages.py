@@ -175,7 +175,8 @@ class QuestionCheckPages:
         else:
             review = await self._builder.reviews.review(row, document, incoming.who)
             suggested = None if review.problems else suggested_data(document)
-        body = orjson.dumps({**self._builder.checked(review, locale_of(incoming)), "suggested": suggested})
+        more = {"suggested": suggested} if suggested else {}
+        body = orjson.dumps({**self._builder.checked(review, locale_of(incoming)), **more})
         return BytesResponse(body, "application/json", headers={**api_headers(), "Cache-Control": "no-store"})
 
 
