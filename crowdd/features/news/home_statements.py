@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crowdd.core.records import role_statements
 from crowdd.core.records import statements as record_statements
-from crowdd.database.access import Database, fetch_row, fetch_row_or_none, fetch_rows
-from crowdd.features.news.rows import CameOf, OwnFacts, WaitingTask
+from crowdd.database.access import Database, fetch_row, fetch_rows
+from crowdd.features.news.rows import CameOf, OwnFacts, UnansweredTask
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import Role
@@ -15,7 +15,7 @@ RECENT = 500
 
 _OF_WEEK = 3000  # last answers among which those of the week are
 _AMONG = 40  # last answers among which results are chosen to show
-_OPEN = 50  # open tasks among which one that waits is looked for
+_LAST = 50  # tasks among which one that the requester has not answered is looked for
 _MAX_INFO_BYTES = 4000  # of a task; of a larger one nothing is shown
 # Whoever asks may see the answers of project p. While it has gold tasks, which never have a result, nobody may.
 _TOLD = role_statements.expressions(PROJECT)[Role.ANSWERS_UNLOCKED]
@@ -41,21 +41,21 @@ async def read_own_facts(db: Database, who: Requester) -> OwnFacts:
     )
 
 
-async def find_waiting_task(db: Database, who: Requester, project_id: int) -> WaitingTask | None:
-    """The task of a project that is reserved for the requester, or one that is open and that they have not answered.
+async def find_unanswered_task(db: Database, who: Requester, project_id: int) -> UnansweredTask:
+    """The newest task of a project that the requester has not answered, among the last; ``id`` is None where there is none.
 
-    Nothing is reserved: the task that they get may be another one. While the project has gold tasks, which stay open,
-    only the reserved one is told.
+    It may be complete: which tasks are open is not looked at, because gold tasks always are.
     """
-    return await fetch_row_or_none(
+    return await fetch_row(
         db,
-        WaitingTask,
+        UnansweredTask,
         f"""
-        SELECT t.id, CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS info, runs_of(%(project)s, %(actor)s) AS own
-          FROM {record_statements.task_relation(owns=False)} t WHERE t.project_id = %(project)s AND t.id = coalesce(
-            (SELECT task_id FROM lease WHERE project_id = %(project)s AND actor = %(actor)s ORDER BY id LIMIT 1),
-            (SELECT o.task_id FROM (SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND open ORDER BY rank, task_id LIMIT {_OPEN}) o
-              WHERE NOT (SELECT has_gold FROM project p WHERE p.id = %(project)s) AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = %(project)s AND r.task_id = o.task_id AND r.actor = %(actor)s) LIMIT 1))""",
+        SELECT t.id, CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS info, o.own
+          FROM (SELECT runs_of(%(project)s, %(actor)s) AS own) o
+          LEFT JOIN {record_statements.task_relation(owns=False)} t ON t.project_id = %(project)s AND t.id = (
+            SELECT x.id FROM (SELECT id FROM task WHERE project_id = %(project)s ORDER BY id DESC LIMIT {_LAST}) x
+             WHERE NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = %(project)s AND r.task_id = x.id AND r.actor = %(actor)s)
+               AND NOT EXISTS (SELECT FROM retirement y WHERE y.project_id = %(project)s AND y.task_id = x.id) ORDER BY x.id DESC LIMIT 1)""",
         {"project": project_id, "actor": who.actor},
     )
 

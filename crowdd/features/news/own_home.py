@@ -10,7 +10,7 @@ from crowdd.database.access import Database
 from crowdd.features.community.favourites import Participation
 from crowdd.features.news import home_statements
 from crowdd.features.news.news import News
-from crowdd.features.news.rows import CameOf, NewsRow, WaitingTask
+from crowdd.features.news.rows import CameOf, NewsRow, UnansweredTask
 from crowdd.features.projects.rows import ProjectSummary
 from crowdd.kernel.requester import Requester
 
@@ -19,14 +19,14 @@ _CAME, _REPLIES, _NEWS, _CONTINUED = 3, 2, 4, 4
 
 @attrs.frozen
 class OwnHome:
-    """``project`` is the one to go on with, None where nothing waits, with the ``task`` that may come next.
+    """``project`` is the one to go on with, None where nothing waits, with a ``task`` that they have not answered.
 
     ``others`` wait, too. ``settled`` of the last ``recent`` answers have a result; of ``came`` it is shown. ``week``:
     answers on each of seven days from ``since`` on.
     """
 
     project: ProjectSummary | None
-    task: WaitingTask | None
+    task: UnansweredTask | None
     others: list[ProjectSummary]
     recent: int
     settled: int
@@ -52,7 +52,7 @@ class OwnHomes:
             return None
         waiting = await self._participation.to_continue_from(who, facts["project_id"], _CONTINUED)
         first = waiting[0] if waiting else None
-        task = await home_statements.find_waiting_task(self._db, who, first["id"]) if first else None
+        task = await home_statements.find_unanswered_task(self._db, who, first["id"]) if first else None
         came = await home_statements.list_came_of(self._db, who, _CAME) if facts["settled"] else []
         news = await self._news.newest(who)
         return OwnHome(

@@ -83,10 +83,10 @@ class OwnFacts(TypedDict):
     since: date
 
 
-class WaitingTask(TypedDict):
-    """A task that a person may get next; ``own``: their answers in its project."""
+class UnansweredTask(TypedDict):
+    """A task that a person has not answered, None where there is none; ``own``: their answers in its project."""
 
-    id: int
+    id: int | None
     info: Json
     own: int
 

@@ -59,7 +59,7 @@ class Front:
         first = next((row for row in rows if row["n_tasks"] and row["overall_progress"] < 100), None)
         if first is None:
             return None
-        task = await home_statements.find_waiting_task(self._db, _NOBODY, first["id"])
+        task = await home_statements.find_unanswered_task(self._db, _NOBODY, first["id"])
         try:
             row = await self._projects.page(first["short_name"], _NOBODY)
         except (NotFoundError, ForbiddenError):  # it has just been deleted or locked

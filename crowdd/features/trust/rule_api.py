@@ -100,7 +100,7 @@ _DECISIONS = Operation(
 class TaskRulesBody(Body):
     """The rules of a project."""
 
-    rules: object = key(Json(), "A list of rules.")
+    rules: object = key(Json(), "A list of rules.", null=True)
 
 
 class TaskRulesApi:

@@ -106,6 +106,7 @@ WRONG = {
     ("mail", "port"): ["-1", "x"],
     ("mail", "tls"): ["on", ""],
     ("mail", "keep_days"): ["0", "x"],
+    ("maps", "tiles"): ["http://tiles.example/{z}/{x}/{y}.png", "https://tiles.example/{z}/{x}.png", "tiles"],
     ("site", "debug"): ["maybe"],
     ("site", "security_contact"): ["http://crowd.example", "nobody", "a b@c.example", "https://x y"],
 }
@@ -115,7 +116,7 @@ TEXTS = {
     ("daemon", "node"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("db", "migrate_dsn"), ("db", "replica_dsn"), ("data", "dir"),
     ("backups", "dir"), ("backups", "passphrase_file"), ("backups", "dsn"),
     ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
-    ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
+    ("site", "name"), ("site", "texts"), ("maps", "attribution"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("http", "spa_base_url"), ("http", "allowed_hosts"),
     ("media", "s3_region"), ("media", "s3_access_key"), ("media", "s3_secret_key"), ("media", "s3_secret_key_file"),
     *(("signin", f"{provider}_client_{word}") for provider in ("google", "github", "orcid") for word in ("id", "secret")),
