@@ -5,51 +5,37 @@ Changes are followed in batches of whole lines (record 30).
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
-from functools import partial
 
 import attrs
 import orjson
 from twisted.internet.defer import DeferredSemaphore, ensureDeferred
 
 from crowdd.core.records import rights
-from crowdd.core.text.words import csv_cell
-from crowdd.database.access import Database, Reading
-from crowdd.database.copying import Copies, Piece
-from crowdd.features.exports import changes, data_files, statements, table_statements, workbook_contents, workbooks
-from crowdd.features.exports.annotations.annotation_format import Answer, Asked
+from crowdd.database.access import Database
+from crowdd.features.exports import changes, statements
+from crowdd.features.exports.annotations.annotation_format import Asked
 from crowdd.features.exports.annotations.registry import annotation_formats
-from crowdd.features.exports.changes import NOT_FOLLOWED, Cursor
-from crowdd.features.exports.column_statements import Column
-from crowdd.features.exports.data_files import DataFile, dictionary
+from crowdd.features.exports.changes import Cursor
+from crowdd.features.exports.file_writer import FileWriter, Resources
 from crowdd.features.exports.formats import (
-    DATA_FORMATS,
     DICTIONARY,
-    GEOJSON,
     KINDS,
     OF_TASKS,
-    SEPARATORS,
     SHEETS,
     USUAL,
     WORKBOOK,
     ExportFile,
-    Head,
     Options,
     Sink,
-    Tables,
     content_types,
-    nobody,
 )
-from crowdd.features.exports.spools import DownloadLimits, KeptSpool, KeptSpools, Spool, Spools
+from crowdd.features.exports.spools import KeptSpool, Spool, Spools
 from crowdd.features.exports.table_statements import delete_old_tombstones
 from crowdd.features.projects.ownership import complete_only
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks import task_list
 from crowdd.features.tasks.list_statements import TaskFilter
-from crowdd.kernel.concurrency.throttling import Turns
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
@@ -63,34 +49,12 @@ from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 
-PART, PART_BYTES = 10_000, 250_000  # rows of one write at most, and bytes after which it ends
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
 MAX_COUNTED = 100_000  # rows that are counted one by one
 MAX_BATCHES = 2  # of followed changes that are made at the same time
 Named = Sequence[int] | None  # tasks; None: all
 _FRAME_BYTES = 450  # of a row as JSON, beside its info
 USUAL_OPTIONS = Options()
-_BOM = b"\xef\xbb\xbf"
-
-
-@attrs.frozen
-class Resources:
-    """What all downloads of a process share."""
-
-    reading: Reading
-    copies: Copies
-    turns: Turns
-    limits: DownloadLimits
-    kept: KeptSpools
-
-    async def pieces(self, tx: Database, lines: statements.Lines) -> AsyncGenerator[Piece, None]:
-        """The lines of a file as of the moment of a transaction; each piece has its turn."""
-        copy = await lines.open(self.copies, tx)
-        try:
-            while (piece := await self.turns.run("", partial(copy.next, PART, PART_BYTES))) is not None:
-                yield piece
-        finally:
-            copy.close()
 
 
 class Exports:
@@ -109,8 +73,7 @@ class Exports:
         self._db, self._spools = db, spools
         self._resources, self._reading, self._limits = resources, resources.reading, resources.limits
         self._kept = resources.kept
-        self._base_url, self._mask, self._worker_thread = base_url, mask, worker_thread
-        self._tables = Tables(resources.turns)
+        self._mask, self._writer = mask, FileWriter(resources, base_url, worker_thread)
         self._batches = DeferredSemaphore(MAX_BATCHES)
 
     def require(self, who: Requester, row: ProjectPage) -> None:
@@ -281,143 +244,7 @@ class Exports:
 
     async def write(self, file: ExportFile, sink: Sink) -> None:
         """Writes a file as it is at one moment. Raises InvalidValueError when a table would have too many columns."""
-
-        async def work(tx: Database) -> None:
-            await statements.begin(tx)
-            if file.since is not None:
-                await self._changes(tx, file, file.since, sink)
-            elif file.format in DATA_FORMATS:
-                await self._data(tx, file, sink)
-            elif file.format == "csv":
-                await self._csv(tx, file, sink)
-            elif file.format == "xlsx":
-                await self._workbook(tx, file, sink)
-            elif file.format == GEOJSON:
-                await self._geojson(tx, file, sink)
-            elif file.format in annotation_formats():
-                await self._annotations(tx, file, sink)
-            elif file.format == DICTIONARY:
-                sink(dictionary(file, await self._tables.of(tx, file, typed=True)), 0)
-            else:
-                await self._json(tx, file, sink)
-
-        await self._reading.transaction(work)
-
-    async def _geojson(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        begin, table = b'{"type":"FeatureCollection","features":[\n', await self._tables.of(tx, file, typed=False)
-        rows = await self._lines(tx, table.as_features(b",\n"), sink, begin)
-        sink(b"\n]}\n" if rows else begin + b"]}\n", 0)
-
-    async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        array = file.format == "json"
-        begin, between = (b"[\n", b",\n") if array else (b"", b"\n")
-
-        async def known(columns: Sequence[Column]) -> bytes:
-            line = await statements.table(file.kind, file.chosen, columns).begins(tx)
-            return begin + line if line else b""
-
-        if file.is_flat:
-            head = Head(known, sink)
-            lines, sink = (await self._tables.of(tx, file, typed=False, waits=head.wait)).as_json(between), head.write
-        else:
-            lines = statements.as_json(file.kind, file.roles, self._base_url, file.chosen, between)
-        rows = await self._lines(tx, lines, sink, begin)
-        sink((b"\n]\n" if rows else b"[]\n") if array else b"\n" if rows else b"", 0)
-
-    async def _changes(self, tx: Database, file: ExportFile, cursor: Cursor, sink: Sink) -> None:
-        async def write_lines(lines: statements.Lines) -> int:
-            return await self._lines(tx, lines, sink)
-
-        def rows(chosen: statements.Chosen) -> statements.Lines:
-            return statements.as_json(file.kind, file.roles, self._base_url, chosen, b"\n", NOT_FOLLOWED)
-
-        sink(await changes.write(tx, cursor, file.chosen, rows, write_lines), 0)
-
-    async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        async def known(columns: Sequence[Column]) -> bytes:
-            return _names(file, columns)
-
-        head = Head(known, sink)
-        table = await self._tables.of(tx, file, typed=False, waits=head.wait)
-        head.write(_names(file, table.columns) + b"\r\n", 0)
-        if await self._lines(
-            tx, table.as_csv(raw=file.options.raw, separator=SEPARATORS[file.options.separator]), head.write
-        ):
-            sink(b"\r\n", 0)
-
-    async def _data(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        await self._worker_thread.do(data_files.require_pyarrow)
-
-        async def known(columns: Sequence[Column]) -> bytes:
-            return data_files.MAGIC[file.format]
-
-        head, do = Head(known, sink), self._worker_thread.do
-        table = await self._tables.of(tx, file, typed=True, waits=head.wait)
-        out = DataFile(file.format, table.columns)
-        head.write(await do(out.begin), 0)
-
-        def add(piece: Piece) -> tuple[bytes, int]:
-            return out.add(piece.content + b"\n"), piece.rows
-
-        async with (
-            aclosing(self._resources.pieces(tx, table.as_exact_csv())) as pieces,
-            aclosing(self._worker_thread.do_each(add, pieces)) as parts,
-        ):
-            async for part, rows in parts:
-                head.write(part, rows)
-        sink(await do(out.end), 0)
-
-    async def _annotations(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        out, do = annotation_formats()[file.format].writer(file.asked), self._worker_thread.do
-        sink(await do(out.begin), 0)
-
-        def add(piece: Piece) -> tuple[bytes, int]:
-            return b"".join(out.add(Answer.of(orjson.loads(line))) for line in piece.content.split(b"\n")), piece.rows
-
-        lines = table_statements.select_said(file.chosen, results=file.kind is RESULT).as_json(b"\n")
-        async with (
-            aclosing(self._resources.pieces(tx, lines)) as pieces,
-            aclosing(self._worker_thread.do_each(add, pieces)) as parts,
-        ):
-            async for part, rows in parts:
-                sink(part, rows)
-        last = out.end()
-        while part := await do(next, last, b""):
-            sink(part, 0)
-
-    async def _workbook(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        await self._worker_thread.do(workbooks.require_xlsxwriter)
-
-        async def known(columns: Sequence[Column]) -> bytes:
-            return workbooks.MAGIC
-
-        head, do = Head(known, sink), self._worker_thread.do
-        book, sheets = workbooks.Workbook(), list[tuple[str, statements.Table]]()
-        for each in file.sheets or [file]:
-            waits = nobody if sheets else head.wait
-            table = workbook_contents.arranged(each, await self._tables.of(tx, each, typed=True, waits=waits))
-            name = workbook_contents.name_of(each)
-            sheets.append((name, table))
-            head.write(await do(book.begin_sheet, name, table.columns), 0)
-
-            def add(piece: Piece) -> tuple[bytes, int]:
-                return book.add(piece.content, piece.rows), piece.rows
-
-            async with (
-                aclosing(self._resources.pieces(tx, table.as_sheet(workbooks.MAX_ROWS))) as pieces,
-                aclosing(self._worker_thread.do_each(add, pieces)) as parts,
-            ):
-                async for part, rows in parts:
-                    head.write(part, rows)
-        sink(await do(book.end, [workbook_contents.questions(file), workbook_contents.columns(sheets)]), 0)
-
-    async def _lines(self, tx: Database, lines: statements.Lines, sink: Sink, begin: bytes = b"") -> int:
-        rows = 0
-        async with aclosing(self._resources.pieces(tx, lines)) as pieces:
-            async for piece in pieces:
-                sink((lines.between if rows else begin) + piece.content, piece.rows)
-                rows += piece.rows
-        return rows
+        await self._reading.transaction(lambda tx: self._writer.write(tx, file, sink))
 
 
 def _key(who: Requester, file: ExportFile, network: str) -> str:
@@ -465,16 +292,6 @@ def _questions(info: Values) -> Values:
     """The questions of a project, by their names."""
     steps = (info.get(QUESTIONS) or {}).get("steps") if isinstance(info.get(QUESTIONS), dict) else None
     return {question["name"]: question for step in steps or [] for question in step.get("questions", [])}
-
-
-def _names(file: ExportFile, columns: Sequence[Column]) -> bytes:
-    """What a CSV file begins with: the headings of its columns."""
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=SEPARATORS[file.options.separator]).writerow(
-        [csv_cell(column.heading, raw=file.options.raw) for column in columns]
-    )
-    # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
-    return (_BOM if file.options.bom else b"") + text.getvalue().removesuffix("\r\n").encode()
 
 
 FOLLOWED_FORMAT = "ndjson"

@@ -8,7 +8,8 @@ from crowdd.core.base import Base
 from crowdd.core.feature import Feature
 from crowdd.database.connector import list_session_settings
 from crowdd.database.copying import Copies
-from crowdd.features.exports.exports import Exports, Resources
+from crowdd.features.exports.exports import Exports
+from crowdd.features.exports.file_writer import Resources
 from crowdd.features.exports.spools import DownloadLimits, KeptSpools, Spools
 from crowdd.sched.job import HOUR, Job
 

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 from crowdd.database.access import Database
-from crowdd.features.exports import column_statements, headings, statements, table_statements
+from crowdd.features.exports import column_statements, question_headings, statements, table_statements
 from crowdd.features.exports import wide_statements as wide_columns
 from crowdd.features.exports.annotations.annotation_format import Asked
 from crowdd.features.exports.annotations.registry import annotation_formats
@@ -215,7 +215,7 @@ class Tables:
         if file.info == "wide":
             table = attrs.evolve(table, columns=[column_statements.for_people(each) for each in table.columns])
         if file.options.headings:
-            table = attrs.evolve(table, columns=headings.in_words(table.columns, file.words))
+            table = attrs.evolve(table, columns=question_headings.in_words(table.columns, file.words))
         return table
 
     async def _with_tasks(

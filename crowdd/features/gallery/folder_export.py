@@ -20,7 +20,7 @@ from crowdd.core.base import Base
 from crowdd.core.uploads import Uploads, container_of
 from crowdd.database.access import Database
 from crowdd.features.exports import statements as export_statements
-from crowdd.features.exports.exports import Resources
+from crowdd.features.exports.file_writer import Resources
 from crowdd.features.gallery.folders import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.features.media.store import MediaStore
 from crowdd.features.media.stores import fetch

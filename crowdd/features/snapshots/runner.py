@@ -16,7 +16,7 @@ from crowdd.core import statements as core_statements
 from crowdd.core.quotas import Quota
 from crowdd.database.access import Database, Transactions
 from crowdd.features.exports import statements as export_statements
-from crowdd.features.exports.exports import Resources
+from crowdd.features.exports.file_writer import Resources
 from crowdd.features.exports.spools import require_space
 from crowdd.features.exports.statements import Lines
 from crowdd.features.media.store import SNAPSHOT, MediaNames, MediaStore

@@ -15,7 +15,8 @@ from crowdd.core import log_statements
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, Transactions
-from crowdd.features.exports.exports import Exports, Resources
+from crowdd.features.exports.exports import Exports
+from crowdd.features.exports.file_writer import Resources
 from crowdd.features.media.store import MediaStore
 from crowdd.features.projects import dataset
 from crowdd.features.projects.ownership import complete_only

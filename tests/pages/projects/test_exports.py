@@ -23,8 +23,7 @@ from crowdd.core.text.words import csv_cell
 from crowdd.database.connector import ConnectionBudget
 from crowdd.database.copying import Copy
 from crowdd.database.pool import Apart
-from crowdd.features.exports import exports as domain_exports
-from crowdd.features.exports import formats, table_statements
+from crowdd.features.exports import file_writer, formats, table_statements
 from crowdd.features.exports.feature import ExportsFeature
 from crowdd.features.exports.formats import in_order
 from crowdd.features.exports.spools import DOWNLOAD_WINDOW, AbandonedError, DownloadLimits, Spools
@@ -58,7 +57,7 @@ def own_columns(header: list[str]) -> list[str]:
 async def test_a_table_has_a_column_for_every_key_of_every_row(served, monkeypatch):
     monkeypatch.setattr(table_statements, "_WINDOW", 2)
     monkeypatch.setattr(table_statements, "_FIRST_WINDOW", 1)
-    monkeypatch.setattr(domain_exports, "PART", 2)
+    monkeypatch.setattr(file_writer, "PART", 2)
     infos = [{"a": n} for n in range(7)]
     infos[3] |= {"rare": "x"}
     infos[5] |= {f"wide{n:03}": n for n in range(300)}
@@ -116,7 +115,7 @@ async def test_names_of_columns_are_whatever_a_key_may_be(served):
 @shows("page-export-moment")
 @pytest_twisted.ensureDeferred
 async def test_a_file_is_one_moment_however_slowly_it_is_made(served, monkeypatch):
-    monkeypatch.setattr(domain_exports, "PART", 1)
+    monkeypatch.setattr(file_writer, "PART", 1)
     owner, project = await built(served, [{"n": n} for n in range(4)])
     row = await served.house[ProjectsFeature].projects.page("birds", SYSTEM)
     parts: list[bytes] = []
@@ -142,7 +141,7 @@ async def test_a_file_is_one_moment_however_slowly_it_is_made(served, monkeypatc
 
 @pytest_twisted.ensureDeferred
 async def test_large_rows_come_few_at_a_time(served, monkeypatch):
-    monkeypatch.setattr(domain_exports, "PART_BYTES", 100)
+    monkeypatch.setattr(file_writer, "PART_BYTES", 100)
     owner, _ = await built(served, [{"n": n, "x": "y" * 60} for n in range(5)] + [{"n": 5}])
     rows = (await owner.get(AT.format("task", "json"))).json()
     assert [row["info"]["n"] for row in rows] == list(range(6))
@@ -152,7 +151,7 @@ async def test_large_rows_come_few_at_a_time(served, monkeypatch):
 
 @pytest_twisted.ensureDeferred
 async def test_a_file_whose_making_fails_does_not_look_whole(served, monkeypatch):
-    monkeypatch.setattr(domain_exports, "PART", 1)
+    monkeypatch.setattr(file_writer, "PART", 1)
     await built(served, [{"n": n} for n in range(3)])
     next_piece, made = Copy.next, []
     end = (
@@ -252,7 +251,7 @@ def test_counts_start_over_after_a_window():
 
 @pytest_twisted.ensureDeferred
 async def test_what_nobody_reads_any_more_is_no_longer_made(served, monkeypatch):
-    monkeypatch.setattr(domain_exports, "PART", 1)
+    monkeypatch.setattr(file_writer, "PART", 1)
     await built(served, [{"n": n} for n in range(50)])
     who = Requester()
     row = await served.house[ProjectsFeature].projects.page("birds", who)
