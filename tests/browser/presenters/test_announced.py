@@ -166,7 +166,8 @@ MARKED: list[tuple[str, str, str, list[tuple[str, str, set[str]]]]] = [
     ("areas_freehand", "Add an area", "Area 1 added at 480, 300; Points: 8. Arrow keys move it.", [
         ("button", "Area 1 480, 300 · Points: 8", {"expanded"})]),
     ("counted_count", "Add a point", "Point 1 added at 400, 300. Arrow keys move it.", [
-        ("button", "Point 1 400, 300", {"expanded"}), ("application", "An example", set()), ("toolbar", "Zoom", set()),
+        ("button", "Point 1 400, 300", {"expanded"}), ("application", "Picture", set()), ("image", "An example", set()),
+        ("toolbar", "Picture", set()),
         ("button", "Turn by 90 degrees", set())]),
     ("words_text_spans", "Add a mark", "Mark 1: Left added at “Ahmed”. Arrow keys move it.", [
         ("button", "Mark 1: Left “Ahmed”", {"expanded"}), ("blockquote", "An example", set())]),
