@@ -29,6 +29,7 @@ PREDICTION = Kind(
             "What the model says, in the form of an answer to the question.",
             read=EVERYONE,
             write=Write.ONCE,
+            null=True,
             max_bytes=256_000,
         ),
         Field(

@@ -30,7 +30,7 @@ _LEAD_ELSEWHERE = (
 )  # fmt: skip
 _NEED_A_LINK = (
     "/account/confirm-email", "/account/first-admin", "/account/register/confirmation", "/account/reset-password",
-    "/project/<short_name>/invitation",
+    "/project/<short_name>/invitation", "/unsubscribe",
 )  # fmt: skip
 _NEED_A_CHOICE = (
     "/account/<name>/collections/add", "/project/<short_name>/tasks/<int:task_id>/answers/bar",

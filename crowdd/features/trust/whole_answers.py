@@ -185,9 +185,11 @@ class WholeAnswers:
             return done
 
         done = await self._db.transaction(work)
+        if done.state == "before":
+            words = _("Somebody else has decided this task before you. Nothing was changed.")
+            raise PreconditionError(words, code="decided_before")
         if done.state in _REFUSED:
-            code, words = _REFUSED[done.state]
-            raise PreconditionError(words, code=code)
+            raise PreconditionError(_REFUSED[done.state], code="result_changed")
         self._notify(project_id)
         return {"state": done.state, "result_id": done.result, "task_id": task_id}
 
@@ -200,11 +202,10 @@ def require_person(who: Requester) -> int:
     return who.acting_user
 
 
-_REFUSED: Final[Mapping[str, tuple[str, str]]] = {
-    "changed": ("result_changed", _("The answers to this task have changed meanwhile. Look at them again.")),
-    "open": ("result_changed", _("The task is no longer complete.")),
-    "class": ("result_changed", _("Answer the first question with one of its choices.")),
-    "opinion": ("result_changed", _("A second opinion is wanted of this task. Choose one of the answers.")),
-    "before": ("decided_before", _("Somebody else has decided this task before you. Nothing was changed.")),
-    "none": ("result_changed", _("No expert has decided this task.")),
+_REFUSED: Final[Mapping[str, str]] = {
+    "changed": _("The answers to this task have changed meanwhile. Look at them again."),
+    "open": _("The task is no longer complete."),
+    "class": _("Answer the first question with one of its choices."),
+    "opinion": _("A second opinion is wanted of this task. Choose one of the answers."),
+    "none": _("No expert has decided this task."),
 }
