@@ -149,8 +149,8 @@ async def answer(volunteer: Client, project_id: int, info: Any = 1, **query: str
 
 async def predict(owner: Client, project_id: int, task_id: int, model: str = "yolo") -> int:
     """The id of a new prediction."""
-    said = {"project_id": project_id, "task_id": task_id, "model": model, "question": "q", "value": "fox"}
-    return int((await owner.post("/api/prediction", json=said)).json()["id"])
+    body = {"project_id": project_id, "task_id": task_id, "model": model, "question": "q", "value": "fox"}
+    return int((await owner.post("/api/prediction", json=body)).json()["id"])
 
 
 async def add(maker: Client, kind: str, project_id: int, published: bool = True) -> int:

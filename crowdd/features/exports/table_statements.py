@@ -66,15 +66,15 @@ def select_marks(chosen: Chosen, columns: Sequence[Column], fields: Sequence[Ans
 
 def select_said(chosen: Chosen, *, results: bool) -> Table:
     """What answers, or last results, say by question, with what volunteers see of the task."""
-    rows, by, said = rows_of(RESULT if results else TASK_RUN, chosen), "t.volunteer", "t.info"
+    rows, by, answer = rows_of(RESULT if results else TASK_RUN, chosen), "t.volunteer", "t.info"
     if results:
         rows, by = f"{rows} AND t.last_version", "''::text"
-        said = "(SELECT jsonb_object_agg(c.key, c.value -> 'value') FROM jsonb_each(t.consensus) c WHERE c.value ? 'value')"
+        answer = "(SELECT jsonb_object_agg(c.key, c.value -> 'value') FROM jsonb_each(t.consensus) c WHERE c.value ? 'value')"
     task = "(SELECT k.info FROM public_task k WHERE k.project_id = t.project_id AND k.id = t.task_id)"
     columns = [
         Column("task_id", "integer", "t.task_id"),
         Column("by", "text", by),
-        Column("said", "json", said, True),
+        Column("said", "json", answer, True),
         Column("task", "json", task, True),
     ]
     return Table(rows, chosen, columns)

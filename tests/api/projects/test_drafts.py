@@ -39,8 +39,8 @@ async def paths_of(owner, project):
     made = {"project_id": number, "title": "News", "body": "Much.", "published": True}
     post = (await owner.post("/api/blogpost", json=made)).json()["id"]
     material = (await owner.post("/api/helpingmaterial", json={"project_id": number})).json()["id"]
-    said = {"project_id": number, "task_id": first, "model": "m", "question": "q", "value": 1}
-    prediction = (await owner.post("/api/prediction", json=said)).json()["id"]
+    predicted = {"project_id": number, "task_id": first, "model": "m", "question": "q", "value": 1}
+    prediction = (await owner.post("/api/prediction", json=predicted)).json()["id"]
     objects = {
         "project": number, "task": first, "taskrun": run, "result": result, "blogpost": post,
         "helpingmaterial": material, "projectstats": number, "prediction": prediction,

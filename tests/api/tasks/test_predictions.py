@@ -22,11 +22,11 @@ async def asking(served: Any, question: Any = SPECIES, **more: Any) -> tuple[Any
     info = {"questions": questions, "task_presenter": None}
     assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
 
-    def said(nth: int = 0, value: Any = "fox", **others: Any) -> dict[str, Any]:
+    def row_of(nth: int = 0, value: Any = "fox", **others: Any) -> dict[str, Any]:
         of = {"project_id": project["id"], "task_id": project["tasks"][nth], "model": "yolo", "question": "species"}
         return {**of, "value": value, **others}
 
-    return owner, project, said
+    return owner, project, row_of
 
 
 async def token_of(name: str, scope: str, served: Any) -> Any:
@@ -38,19 +38,19 @@ async def token_of(name: str, scope: str, served: Any) -> Any:
 @shows("prediction-fields", "prediction-store")
 @pytest_twisted.ensureDeferred
 async def test_a_prediction_that_is_sent_again_takes_the_place_of_the_one_before(served: Any) -> None:
-    owner, project, said = await asking(served)
-    [first] = (await owner.post("/api/prediction", json=[said(probability=0.8)])).json()
+    owner, project, row_of = await asking(served)
+    [first] = (await owner.post("/api/prediction", json=[row_of(probability=0.8)])).json()
     assert first == {
-        **said(probability=0.8),
+        **row_of(probability=0.8),
         "id": first["id"],
         "version": "",
         **{name: first[name] for name in ("created", "link", "links")},
     }
-    again = await owner.post("/api/prediction", json=said(probability=0.8))
+    again = await owner.post("/api/prediction", json=row_of(probability=0.8))
     assert again.status == 200 and again.json() == first
-    changed = (await owner.post("/api/prediction", json=said(value="owl", probability=0.6))).json()
+    changed = (await owner.post("/api/prediction", json=row_of(value="owl", probability=0.6))).json()
     assert changed["id"] == first["id"] and changed["value"] == "owl" and changed["created"] > first["created"]
-    rows = [said(version="2"), said(1, "fox", version="2"), said(1, "owl", version="2")]
+    rows = [row_of(version="2"), row_of(1, "fox", version="2"), row_of(1, "owl", version="2")]
     stored = (await owner.post("/api/prediction", json=rows)).json()
     assert [row["value"] for row in stored] == ["fox", "owl", "owl"] and stored[1]["id"] == stored[2]["id"]
     listed = (await owner.get(f"/api/prediction?project_id={project['id']}&version=2")).json()
@@ -65,48 +65,48 @@ async def test_a_prediction_that_is_sent_again_takes_the_place_of_the_one_before
 @shows("prediction-store")
 @pytest_twisted.ensureDeferred
 async def test_what_fits_no_question_and_no_task_is_refused_whole(served: Any) -> None:
-    owner, project, said = await asking(served)
+    owner, project, row_of = await asking(served)
     other = await served.project(owner, "other", tasks=1)
     for bad, status in (
-        (said(value="cat"), 415),
-        (said(question="colour"), 415),
-        (said(probability=1.5), 415),
-        (said(task_id=other["tasks"][0]), 404),
-        (said(model=""), 415),
+        (row_of(value="cat"), 415),
+        (row_of(question="colour"), 415),
+        (row_of(probability=1.5), 415),
+        (row_of(task_id=other["tasks"][0]), 404),
+        (row_of(model=""), 415),
     ):
-        refused = await owner.post("/api/prediction", json=[said(1), bad])
+        refused = await owner.post("/api/prediction", json=[row_of(1), bad])
         assert refused.status == status, refused.text
         assert refused.json()["item"] == 1
     assert (await owner.get(f"/api/prediction?project_id={project['id']}")).json() == []
-    free = {**said(), "project_id": other["id"], "task_id": other["tasks"][0], "question": "any", "value": {"a": 1}}
+    free = {**row_of(), "project_id": other["id"], "task_id": other["tasks"][0], "question": "any", "value": {"a": 1}}
     assert (await owner.post("/api/prediction", json=free)).status == 200, "without a list of questions"
 
 
 @shows("prediction-store", "token-scopes")
 @pytest_twisted.ensureDeferred
 async def test_owners_and_tokens_of_their_programs_send_and_see_them_and_nobody_else(served: Any) -> None:
-    _owner, project, said = await asking(served)
+    _owner, project, row_of = await asking(served)
     program = await token_of("owner", "predict", served)
-    made = await program.post("/api/prediction", json=said())
+    made = await program.post("/api/prediction", json=row_of())
     assert made.status == 200, made.text
     assert (await program.get(f"/api/prediction/{made.json()['id']}")).status == 200
     refused = await program.put(f"/api/project/{project['id']}", json={"description": "x"})
     assert refused.status == 403 and refused.json()["error_code"] == "token_scope"
     reader = await token_of("owner", "read", served)
-    assert (await reader.post("/api/prediction", json=said())).json()["error_code"] == "token_scope"
+    assert (await reader.post("/api/prediction", json=row_of())).json()["error_code"] == "token_scope"
     for who in (served.client(), await served.person("stranger")):
-        assert (await who.post("/api/prediction", json=said())).status in (401, 403)
+        assert (await who.post("/api/prediction", json=row_of())).status in (401, 403)
         assert (await who.get(f"/api/prediction/{made.json()['id']}")).status in (401, 403)
         assert (await who.get("/api/prediction?all=1")).json() == []
     program = await token_of("stranger", "predict", served)
-    assert (await program.post("/api/prediction", json=said())).status == 403
+    assert (await program.post("/api/prediction", json=row_of())).status == 403
 
 
 @shows("prediction-store")
 @pytest_twisted.ensureDeferred
 async def test_the_same_sent_twice_at_once_is_stored_once(served: Any) -> None:
-    owner, project, said = await asking(served)
-    asked = [owner.post("/api/prediction", json=[said(), said(1)]) for _ in range(4)]
+    owner, project, row_of = await asking(served)
+    asked = [owner.post("/api/prediction", json=[row_of(), row_of(1)]) for _ in range(4)]
     answers = [answer for _ok, answer in await DeferredList([ensureDeferred(one) for one in asked])]
     assert {answer.status for answer in answers} == {200}
     assert len({tuple(row["id"] for row in answer.json()) for answer in answers}) == 1
@@ -116,8 +116,8 @@ async def test_the_same_sent_twice_at_once_is_stored_once(served: Any) -> None:
 @shows("prediction-suggest")
 @pytest_twisted.ensureDeferred
 async def test_a_task_is_handed_out_with_what_the_newest_version_says(served: Any) -> None:
-    owner, project, said = await asking(served, SUGGESTS)
-    rows = [said(version="1", value="fox"), said(version="2", value="owl"), said(model="other", value="fox")]
+    owner, project, row_of = await asking(served, SUGGESTS)
+    rows = [row_of(version="1", value="fox"), row_of(version="2", value="owl"), row_of(model="other", value="fox")]
     assert (await owner.post("/api/prediction", json=rows)).status == 200
     volunteer = await served.person("volunteer")
     tasks = (await volunteer.get(f"/api/{project['id']}/newtask?limit=2")).json()
