@@ -99,7 +99,10 @@ class View:
 
         def differs(place: tuple[float, float], pixel: tuple[float, float]) -> bool:
             x, y = pixel
-            if min(abs(x - SPOT[0]), abs(x - SPOT[2]), abs(y - SPOT[1]), abs(y - SPOT[3])) < near_edge:
+            edges = [abs(x - edge) for edge in (0, LARGE[0], *SPOT[::2])] + [
+                abs(y - edge) for edge in (0, LARGE[1], *SPOT[1::2])
+            ]
+            if min(edges) < near_edge:
                 return False
             within = SPOT[0] < x < SPOT[2] and SPOT[1] < y < SPOT[3]
             beside = not (0 <= x <= LARGE[0] and 0 <= y <= LARGE[1])
