@@ -15,7 +15,7 @@ from python_calamine import CalamineWorkbook
 from support.checks.shows import shows
 
 from crowdd.core.text.words import column_letters
-from crowdd.features.exports import exports, workbooks
+from crowdd.features.exports import workbooks
 from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.workbooks import SmallSheet, Workbook
 
@@ -157,7 +157,7 @@ async def test_nasty_texts_of_a_workbook_are_those_that_were_answered(served):
 @pytest_twisted.ensureDeferred
 async def test_rows_beyond_the_limit_go_on_in_further_sheets(served, monkeypatch):
     monkeypatch.setattr(workbooks, "MAX_ROWS", 2)
-    monkeypatch.setattr(exports.workbooks.Workbook.__init__, "__defaults__", (2,))
+    monkeypatch.setattr(workbooks.Workbook.__init__, "__defaults__", (2,))
     owner, _, project = await birds(served)
     book = sheets((await exported(owner, project, "type=task&format=xlsx")).body)
     assert [*book] == ["Tasks", "Tasks 2", "Questions", "Columns"]
