@@ -354,7 +354,7 @@ async def test_what_is_no_object_stays_in_the_column_info(served):
 @pytest_twisted.ensureDeferred
 async def test_a_file_with_several_groups_of_rows_is_whole(served, monkeypatch):
     monkeypatch.setattr(data_files, "_GROUP_BYTES", 1)
-    monkeypatch.setattr("crowdd.features.exports.exports.PART", 1)
+    monkeypatch.setattr("crowdd.features.exports.file_writer.PART", 1)
     owner, project = await answered(served, NASTY)
     body = (await exported(owner, project, "format=parquet&info=json")).body
     file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(body))
