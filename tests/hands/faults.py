@@ -82,7 +82,7 @@ FAULTS: Final = (
     ),
     Fault(
         "the caret does not go into the line whose box was drawn",
-        "questions/types/transcription.js", r"if \(item && hasBox\(geometry\)\) item\.focus\(\);", "", "type transcription on picture", "text '.*' is stored|cannot be reached",
+        "questions/types/transcription.js", r"if \(item && hasBox\(geometry\)\) item\.focus\(\);", "", "type transcription on picture", r"cannot be reached: '\[data-question=.sure.\]",
     ),
     Fault(
         "the answer to the last question is not stored",

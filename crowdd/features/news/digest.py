@@ -81,7 +81,7 @@ class Digest:
         return {"headline": headline(plain), "detail": detail(plain), "url": f"{self._base_url}{address(row)}"}
 
     def link(self, user_id: int) -> str:
-        """The address that ends the e-mails of an account, for whoever has it."""
+        """The address at which an account is unsubscribed. It works without signing in."""
         return f"{self._base_url}{UNSUBSCRIBE}?to={quote(self._secrets.sign(_PURPOSE, str(user_id)))}"
 
     def is_ours(self, token: str) -> bool:

@@ -1,4 +1,4 @@
-"""SQL of the home page of somebody who has answered: each statement reads a bounded number of their last answers."""
+"""SQL of the home page of a volunteer. Each statement reads a bounded number of their last answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_WEEK = 3000  # last answers among which those of the week are
 _AMONG = 40  # last answers among which results are chosen to show
 _LAST = 50  # tasks among which one that the requester has not answered is looked for
 _MAX_INFO_BYTES = 4000  # of a task; of a larger one nothing is shown
-# Whoever asks may see the answers of project p. While it has gold tasks, which never have a result, nobody may.
+# Whether the requester may see the answers of project p. Nobody may while it has gold tasks, which never have a result.
 _TOLD = role_statements.expressions(PROJECT)[Role.ANSWERS_UNLOCKED]
 
 

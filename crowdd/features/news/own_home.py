@@ -1,4 +1,4 @@
-"""What somebody who has answered sees first: where they go on, what became of their answers, and what is new."""
+"""The home page of a volunteer: where to continue, the results of their answers, and news."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _path(name: str) -> str:
 
 
 class UnsubscribePages:
-    """``/unsubscribe``: for whoever has the link of an e-mail, without signing in."""
+    """``/unsubscribe``: the link in the weekly e-mail, which works without signing in."""
 
     def __init__(self, digest: Digest) -> None:
         self._digest = digest

@@ -52,7 +52,7 @@ async def read_choice(db: Database, user_id: int) -> LetterChoice:
 
 
 async def write_choice(db: Database, user_id: int, subscribed: bool, without: Sequence[str]) -> None:
-    """Stores it. Somebody who agrees again is not sent what was sent before."""
+    """Store what an account wants by e-mail. News that was sent before is not sent again after a new subscription."""
     await db.execute(
         "UPDATE account SET subscribed = %(subscribed)s, newsletter_prompted = true, digest_without = %(without)s WHERE id = %(user)s",
         {"user": user_id, "subscribed": subscribed, "without": list(without)},
@@ -98,7 +98,7 @@ async def unmute(db: Database, user_id: int, short_name: str) -> bool:
 
 
 async def lock_reader(db: Database) -> Reader | None:
-    """Somebody who agreed and whose e-mail is due, locked until the transaction ends; None when there is nobody.
+    """The subscriber whose e-mail is due, locked until the transaction ends; None when there is none.
 
     Only a confirmed address is written to: nobody else agreed. What is an hour old cannot be followed by something
     older, whose transaction took longer.

@@ -1,4 +1,4 @@
-"""What the home page shows: to somebody who has answered what is theirs, to others a task and results of a project."""
+"""The contents of the home page: for volunteers their own, for visitors a task and results of a project."""
 
 from __future__ import annotations
 
