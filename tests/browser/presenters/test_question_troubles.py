@@ -167,6 +167,7 @@ def test_what_was_begun_survives_a_reload_and_a_change_of_the_list(desk: Any) ->
     assert name.input_value() == "Reynard"
     forward(frame, "Back")
     assert frame.get_by_label("Fox").is_checked()
+    desk.until(lambda: r'"step\":\"look' in desk.page.evaluate("JSON.stringify({ ...sessionStorage })"))
     changed = json.loads(json.dumps(document))
     changed["steps"][0]["questions"][1] = {"name": "colours", "type": "short_text", "text": "Which colours?"}
     desk.mine.show(questions=changed)
