@@ -18,7 +18,7 @@ from support.checks.proofs import family
 LIST = Path(__file__).parents[2] / "suite" / "slow_tests.txt"
 # Of a case, while as many workers run as there are in make test. Those below it take three minutes together.
 MAX_SECONDS = 0.4
-MAX_IN_TEST = 0.8  # of a case in make test that shows no statement alone and was not chosen as an example
+MAX_IN_TEST = 0.5  # of a case in make test that shows no statement alone and was not chosen as an example
 
 _seconds: dict[str, float] = defaultdict(float)  # by case
 
