@@ -17,7 +17,8 @@ from crowdd.http.edge.headers import EncodedHeaders, accepts_gzip, encode, set_h
 from crowdd.http.errors import error_object, headers_of, message_of, status_of, target_of
 from crowdd.http.html import frames
 from crowdd.http.html.forms import local
-from crowdd.http.html.rendering import Templates, locale_of
+from crowdd.http.html.rendering import Templates
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import (
     BytesResponse,

@@ -20,12 +20,14 @@ from typing import Final
 
 import attrs
 from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
 
 from crowdd.core.site import Exposure
 from crowdd.http.auth.cookies import CSRF
 from crowdd.http.edge.headers import accepts_gzip, coded_etag, encode, etag_of, matches_etag
 from crowdd.http.edge.marked_text import MarkedText
-from crowdd.http.html import frames, rendering
+from crowdd.http.html import frames
+from crowdd.http.reader_language import LANGUAGE_COOKIE, locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NotModified, Page, Response, SharedPage
 from crowdd.http.routing import Shared
@@ -36,7 +38,7 @@ from crowdd.kernel.requester import network
 SECONDS: Final = 1.0  # that a page is sent after it began to be made
 _AFTER_CHANGE: Final = 2.0  # seconds for which a network that changed something gets pages of its own
 _MAX_NETWORKS: Final = 10_000
-_COOKIES: Final = frozenset({CSRF, rendering.LANGUAGE_COOKIE, "theme"})  # that many have alike, or that no page shows
+_COOKIES: Final = frozenset({CSRF, LANGUAGE_COOKIE, "theme"})  # that many have alike, or that no page shows
 _IDENTITY: Final = frozenset({"authorization", "x-project-password", "x-draft-key", "x-volunteer", "x-presenter"})
 _THEMES: Final = ("light", "dark")
 _AS_JSON: Final = "as JSON"  # in place of a theme
@@ -167,7 +169,7 @@ class PageCache:
             else:
                 moment = await self._exposure.moment()
             version = (moment, self._site_version())
-            key = (incoming.path, rendering.locale_of(incoming), _AS_JSON)
+            key = (incoming.path, locale_of(incoming), _AS_JSON)
             answer = await self._pages.get(key, partial(self._json_made, incoming, make), version, fresh=True)
         finally:
             incoming.who = own
@@ -205,7 +207,7 @@ class PageCache:
     async def _shared(self, incoming: Incoming, answer: Response) -> SharedPage | None:
         if not isinstance(answer, Page) or answer.http_status != 200:
             return None
-        body = (await rendering.join_pieces(self._clock, self._render(incoming, answer))).encode()
+        body = (await join_pieces(self._clock, self._render(incoming, answer))).encode()
         mark = self._token_mark.encode()
         if incoming.cookies_to_set:
             incoming.cookies_to_set.clear()  # it is made again, for this visitor alone
@@ -217,7 +219,7 @@ class PageCache:
 
 def _drawn_key(incoming: Incoming) -> Hashable:
     theme = incoming.cookie("theme")
-    return (incoming.path, rendering.locale_of(incoming), theme if theme in _THEMES else "")
+    return (incoming.path, locale_of(incoming), theme if theme in _THEMES else "")
 
 
 def _marked(text: MarkedText) -> SharedPage:
@@ -253,3 +255,21 @@ def _size(page: SharedPage) -> int:
 def _lifetime(seconds: int) -> str:
     """What caches between crowdd and visitors may do: ask each time whether the page is the same, or wait so long."""
     return f"public, max-age=0, s-maxage={seconds}, must-revalidate" if seconds else "public, no-cache"
+
+
+PIECE_SECONDS: Final = 0.001  # after which others come first
+
+
+async def join_pieces(clock: IReactorTime, pieces: Iterable[str]) -> str:
+    """Join the pieces into one text. After each millisecond of work, the reactor handles other events.
+
+    Raises what ``pieces`` raises. ``clock`` has ``seconds`` and ``callLater``.
+    """
+    parts = []
+    until = clock.seconds() + PIECE_SECONDS
+    for piece in pieces:
+        parts.append(piece)
+        if clock.seconds() >= until:
+            await deferLater(clock, 0)
+            until = clock.seconds() + PIECE_SECONDS
+    return "".join(parts)

@@ -15,6 +15,7 @@ from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.rendering import Templates
 from crowdd.http.routing import View
+from crowdd.sched.queue_worker import handlers
 
 P = TypeVar("P", bound="FeatureWeb")
 
@@ -56,7 +57,8 @@ class FeatureWeb:
 
 
 def add_functions(templates: Templates, classes: Sequence[type[FeatureWeb]]) -> None:
-    """Give templates the functions of all features."""
+    """Give templates the functions of all features, and ``handler``: what runs a background task, by its name."""
+    templates.add_functions({"handler": handlers().get})
     for each in classes:
         templates.add_functions(each.template_functions())
 

@@ -29,7 +29,8 @@ from support.checks.page_reader import Page, faults, inlined
 from support.checks.shows import shows
 
 from crowdd.core.text.markdown import to_html
-from crowdd.http.html.rendering import Templates, parse_time
+from crowdd.http.html.filters import parse_time
+from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.web import FeatureWeb, add_functions
 from crowdd.kernel.languages import Languages

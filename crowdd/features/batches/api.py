@@ -14,7 +14,7 @@ from crowdd.features.projects.projects import Projects
 from crowdd.http import queries
 from crowdd.http.edge import tus
 from crowdd.http.errors import headers_of, message_of, status_of
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get

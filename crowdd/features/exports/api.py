@@ -22,8 +22,8 @@ from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD
 from crowdd.http.edge import downloads
 from crowdd.http.edge.streams import SseConnection
-from crowdd.http.html.rendering import locale_of
 from crowdd.http.operation import Operation, Parameter
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Download, PiecesResponse, Response, Stream
 from crowdd.http.routing import Route, get

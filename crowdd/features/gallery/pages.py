@@ -25,7 +25,7 @@ from crowdd.http.edge import downloads
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm, local
 from crowdd.http.html.frames import upload_headers
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, BytesResponse, FileResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post

@@ -22,8 +22,8 @@ from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.html.frames import api_headers
-from crowdd.http.html.rendering import locale_of
 from crowdd.http.html.tables import RowList, WithTable, outward_rows, page_csv
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post

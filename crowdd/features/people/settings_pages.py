@@ -22,7 +22,7 @@ from crowdd.http.auth.confirmation import Confirm, refuse_json
 from crowdd.http.auth.cookies import YEAR, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.forms import CORRECT, Form, Forms, WithForm, crop_box, local
-from crowdd.http.html.rendering import LANGUAGE_COOKIE
+from crowdd.http.reader_language import LANGUAGE_COOKIE
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post

@@ -13,7 +13,8 @@ from crowdd.features.questions import documents, presenter_contents
 from crowdd.features.questions.guides import GuideReader
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.html import frames
-from crowdd.http.html.rendering import Templates, locale_of
+from crowdd.http.html.rendering import Templates
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Response
 from crowdd.kernel.languages import _

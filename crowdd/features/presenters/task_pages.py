@@ -27,7 +27,7 @@ from crowdd.features.results.rows import AgreementFigures, ResultSummary
 from crowdd.features.results.suggestion_influence import Influence
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.auth.confirmation import Confirm
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get, post

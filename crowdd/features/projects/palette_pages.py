@@ -10,7 +10,7 @@ import attrs
 
 from crowdd.features.projects.project_lists import Matches, Palette
 from crowdd.features.projects.rows import ProjectName
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get

@@ -12,7 +12,8 @@ from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, Projec
 from crowdd.http.edge.headers import best_language
 from crowdd.http.html.frames import card_headers
 from crowdd.http.html.images import QrCode, qr_code, qr_png, qr_svg
-from crowdd.http.html.rendering import Templates, locale_of
+from crowdd.http.html.rendering import Templates
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Response
 from crowdd.http.routing import Handler, Route, get

@@ -16,7 +16,7 @@ from crowdd.features.projects import project_validation
 from crowdd.features.projects.project_validation import slug
 from crowdd.features.publishing.draft_steps import data_page
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post

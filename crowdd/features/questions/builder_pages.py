@@ -16,7 +16,7 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.questions.documents import suggested_data
 from crowdd.features.questions.questions import Effects, QuestionReviews, Review
 from crowdd.http.html.frames import api_headers
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, post

@@ -22,7 +22,7 @@ from crowdd.features.questions.previews import Preview, Previews
 from crowdd.features.questions.rows import GuideVersionSummary
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, JsonResponse, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post

@@ -18,7 +18,7 @@ from crowdd.features.questions.questions import NOTHING_FOUND, Review
 from crowdd.features.questions.rows import QuestionVersion
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.kernel import exact_json

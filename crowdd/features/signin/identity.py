@@ -18,7 +18,7 @@ from crowdd.features.signin.api_tokens import ApiTokens
 from crowdd.http.auth.cookies import SESSION, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.volunteers import VolunteerCookies
-from crowdd.http.html.rendering import preferred_locale
+from crowdd.http.reader_language import preferred_locale
 from crowdd.http.request import Incoming
 from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import AnonymousError, ForbiddenError

@@ -21,7 +21,7 @@ from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.auth.cookies import NEWCOMER
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.html.frames import api_headers
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post

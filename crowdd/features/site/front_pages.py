@@ -27,7 +27,7 @@ from crowdd.features.projects.serializers import person, project_summary
 from crowdd.features.results.result_display import pictures_of
 from crowdd.features.site.front import Front
 from crowdd.http.html.frames import api_headers
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, Shared, get

@@ -42,7 +42,7 @@ from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.features.tasks.task_filters import Matching
 from crowdd.features.tasks.task_list import Browsing
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Handler, Route, get, post

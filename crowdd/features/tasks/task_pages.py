@@ -35,9 +35,9 @@ from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.html import tables
 from crowdd.http.html.forms import Forms
-from crowdd.http.html.rendering import locale_of
 from crowdd.http.html.tables import Table
 from crowdd.http.queries import moment
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get

@@ -18,8 +18,8 @@ from crowdd.features.tasks.barring import BarBody, BarResult, Barring
 from crowdd.features.tasks.volunteers import MAX_PASSED, PER_PAGE, KnownFigures, Volunteer, Volunteers
 from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.rendering import locale_of
 from crowdd.http.html.tables import PAGE_SIZES, PageLinks, RowList, Table, outward_rows, page_csv, selected_words
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post

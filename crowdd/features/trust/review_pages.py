@@ -25,7 +25,7 @@ from crowdd.features.trust.rows import ReviewCounts
 from crowdd.features.trust.whole_answers import is_decidable, is_whole, questions_to_decide
 from crowdd.http import queries
 from crowdd.http.auth.csrf import Csrf
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post

@@ -168,7 +168,9 @@ def day(actor: Actor, about: Json) -> None:
     target = field(actor, about["q"])
     year, month, date = about["value"].split("-")
     leftward = target.evaluate("field => getComputedStyle(field).direction === 'rtl'")
-    actor.press(target, (0.92 if leftward else 0.08, 0.5))  # its first part; at the other end is the button of its calendar
+    actor.press(
+        target, (0.92 if leftward else 0.08, 0.5)
+    )  # its first part; at the other end is the button of its calendar
     if target.get_attribute("type") != "date":
         actor.hand.everything()
         return actor.hand.type(about["value"])

@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http.html.rendering import PIECE_SECONDS, join_pieces
+from crowdd.http.page_cache import PIECE_SECONDS, join_pieces
 
 
 class Busy(Clock):

@@ -63,11 +63,11 @@ def test_another_process_compiles_nothing_but_what_has_changed(folder):
 def test_byte_code_of_another_version_is_not_used_and_goes(folder, monkeypatch):
     templates(folder).compile_all()
     before = {path.name for path in (folder / "__pycache__").iterdir()}
-    changed = folder.parent / "rendering.py"
+    changed = folder.parent / "filters.py"
     changed.write_text("# other filters")
     byte_code = rendering.open_byte_code_cache
     monkeypatch.setattr(
-        rendering, "open_byte_code_cache", lambda folder, made_by, data: byte_code(folder, changed, data)
+        rendering, "open_byte_code_cache", lambda folder, made_by, data: byte_code(folder, (changed,), data)
     )
     names = compiled(other := templates(folder))
     other.compile_all()

@@ -15,7 +15,7 @@ from support.checks.shows import shows
 from crowdd.database.connection import Connection
 from crowdd.features.tasks import task_list
 from crowdd.features.tasks.task_list import MAX_PASSED, PER_PAGE, Asked, agreement, place_of
-from crowdd.http.html.rendering import plain
+from crowdd.http.html.filters import plain
 from crowdd.kernel.errors import InvalidValueError, NotFoundError
 
 PROJECT_KEYS = {
