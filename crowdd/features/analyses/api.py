@@ -11,7 +11,7 @@ from crowdd.features.analyses.methods import EXTRA, METHODS
 from crowdd.features.tasks.effects import DRY_RUN, EFFECT, LARGE, effect_response, is_dry_run
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import LIMIT, PASSWORD
+from crowdd.http.api.operations import COUNT, LIMIT, PASSWORD, PROJECT_ID
 from crowdd.http.html.tables import outward_rows
 from crowdd.http.operation import Audience, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
@@ -21,7 +21,6 @@ from crowdd.kernel.errors import AnonymousError, ConflictError, InvalidValueErro
 
 _AT: Final = "/api/project/<int:object_id>/analysis"
 _ONE: Final = f"{_AT}/<int:analysis_id>"
-_COUNT: Final = LIMIT.schema
 _TEXT: Final = {"type": "string"}
 _SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 
@@ -31,35 +30,35 @@ def _or_null(schema: Schema, doc: str = "") -> Schema:
 
 
 _ANALYSIS = closed_object(
-    id=_COUNT,
-    project_id=_COUNT,
+    id=COUNT,
+    project_id=COUNT,
     method={"type": "string", "enum": [*METHODS]},
     answers={"type": "string", "enum": [*ANSWERS]},
     parameters={"type": "object", "description": "Numbers that the method takes."},
     created=_TEXT,
-    user_id=_or_null(_COUNT, "Who started it; null for deleted accounts."),
+    user_id=_or_null(COUNT, "Who started it; null for deleted accounts."),
     user_name=_or_null(_TEXT),
-    queue_item=_or_null(_COUNT, "Its background task; null once that is forgotten."),
+    queue_item=_or_null(COUNT, "Its background task; null once that is forgotten."),
     state={"type": "string", "enum": ["waiting", "running", "done", "failed", "cancelled"]},
-    done={**_COUNT, "description": "Steps done. Each task is read, and later stored."},
-    total=_or_null(_COUNT, "Steps."),
+    done={**COUNT, "description": "Steps done. Each task is read, and later stored."},
+    total=_or_null(COUNT, "Steps."),
     error={**_TEXT, "description": "Why it failed."},
     ended=_or_null(_TEXT, "When it was done. This and the following are null until then."),
     seconds=_or_null({"type": "number"}, "Processor time that the method took."),
-    n_answers=_or_null(_COUNT, "Answers that were analysed."),
-    n_unfit=_or_null(_COUNT, "Answers without one of the choices, which were left out."),
-    n_tasks=_or_null(_COUNT),
-    n_volunteers=_or_null(_COUNT),
-    n_different=_or_null(_COUNT, "Tasks whose result said something else."),
+    n_answers=_or_null(COUNT, "Answers that were analysed."),
+    n_unfit=_or_null(COUNT, "Answers without one of the choices, which were left out."),
+    n_tasks=_or_null(COUNT),
+    n_volunteers=_or_null(COUNT),
+    n_different=_or_null(COUNT, "Tasks whose result said something else."),
     choices=_or_null(array_of({}), "The values, in the order of probabilities."),
     frequencies=_or_null(array_of({"type": "number"}), "How frequent each choice is, by the method."),
     input_hash=_or_null(_TEXT, "SHA-256 of the answers that were analysed."),
     versions=_or_null({"type": "object"}, "Of crowdd and of the libraries."),
-    rounds=_or_null(_COUNT, "How often the method went through all answers."),
+    rounds=_or_null(COUNT, "How often the method went through all answers."),
     converged=_or_null({"type": "boolean"}, "Whether it stopped because little changed."),
 )
 _TASK = closed_object(
-    task_id=_COUNT,
+    task_id=COUNT,
     decided={"type": "boolean", "description": "false if several choices are equally probable."},
     value={"description": "The most probable choice; null if decided is false."},
     model={**_SHARE, "description": "Probability of the most probable choice, as the method says."},
@@ -69,12 +68,11 @@ _TASK = closed_object(
 )
 _VOLUNTEER = closed_object(
     volunteer={**_TEXT, "description": "Volunteer code, as in their answers."},
-    answers=_COUNT,
+    answers=COUNT,
     accuracy={**_SHARE, "description": "Mean probability of what they answered."},
     skill=_or_null({"type": "number"}, "What the method itself says of them; null for majority."),
 )
-_PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
-_NAMED = (_PROJECT, Parameter("analysis_id", _COUNT, "Id of the analysis.", where="path"), PASSWORD)
+_NAMED = (PROJECT_ID, Parameter("analysis_id", COUNT, "Id of the analysis.", where="path"), PASSWORD)
 _REFUSALS = (AnonymousError, NotFoundError, InvalidValueError)
 _OWNERS = "For owners of the project and administrators. "
 
@@ -97,7 +95,7 @@ _LIST = _operation(
     "List the analyses of a project",
     f"Returns the newest first. A project keeps at most {MAX_KEPT}.",
     array_of(_ANALYSIS),
-    _PROJECT,
+    PROJECT_ID,
     PASSWORD,
 )
 _ADD = Operation(
@@ -106,7 +104,7 @@ _ADD = Operation(
     summary="Analyse the answers of a project",
     about=_OWNERS + "Starts a background task that gives each task a label and each volunteer an accuracy. Results do"
     f" not change. Methods that the server lacks libraries for are refused (they come with {EXTRA}).",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=_ANALYSIS,
     refusals=(AnonymousError, NotFoundError, ConflictError),
     audience=Audience.SIGNED_IN,
@@ -134,7 +132,7 @@ _TASKS = _operation(
     array_of(_TASK),
     *_NAMED,
     LIMIT,
-    Parameter("last_id", _COUNT, "Returns the tasks behind this one.", empty=True),
+    Parameter("last_id", COUNT, "Returns the tasks behind this one.", empty=True),
     Parameter(
         "different",
         {"type": "string", "enum": ["true", "false"]},

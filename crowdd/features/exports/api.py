@@ -19,7 +19,7 @@ from crowdd.features.statistics.live_updates import Broadcast
 from crowdd.features.tasks.changes import CODE, TasksBody
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import PASSWORD
+from crowdd.http.api.operations import PASSWORD, PROJECT_ID
 from crowdd.http.edge import downloads
 from crowdd.http.edge.streams import SseConnection
 from crowdd.http.operation import Operation, Parameter
@@ -82,7 +82,7 @@ _EXPORT = Operation(
     about="For those who may see the answers. The file shows the data as it was at one moment. With If-Range and Range,"
     " you can continue an interrupted download for ten minutes after the file was made.",
     parameters=(
-        Parameter("object_id", _ID, "Id of the project.", where="path"),
+        PROJECT_ID,
         Parameter(
             "type",
             {"type": "string", "enum": [*KINDS, WORKBOOK]},

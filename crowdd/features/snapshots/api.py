@@ -19,7 +19,7 @@ from crowdd.features.snapshots.rows import DepositRow, SnapshotRow
 from crowdd.features.snapshots.snapshots import MAX_KEPT, Snapshots
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import LIMIT, PASSWORD
+from crowdd.http.api.operations import COUNT, PASSWORD, PROJECT_ID
 from crowdd.http.html.tables import outward_rows
 from crowdd.http.operation import Audience, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
@@ -33,7 +33,6 @@ from crowdd.kinds.types import Boolean, Text
 
 _AT: Final = "/api/project/<int:object_id>/snapshots"
 _ONE: Final = f"{_AT}/<int:snapshot_id>"
-_COUNT: Final = LIMIT.schema
 _TEXT: Final = {"type": "string"}
 
 
@@ -42,30 +41,29 @@ def _or_null(schema: Schema, doc: str = "") -> Schema:
 
 
 _SNAPSHOT = closed_object(
-    id=_COUNT,
-    project_id=_COUNT,
+    id=COUNT,
+    project_id=COUNT,
     created={**_TEXT, "description": "When it was asked for."},
     state={"type": "string", "enum": ["waiting", "running", "done", "failed", "cancelled"]},
-    done={**_COUNT, "description": "Rows that are read."},
-    total=_or_null(_COUNT),
+    done={**COUNT, "description": "Rows that are read."},
+    total=_or_null(COUNT),
     public={"type": "boolean", "description": "Whether those who may read the answers may read it."},
     user_name=_or_null(_TEXT, "Who asked for it. This, queue_item and error are for owners."),
-    queue_item=_or_null(_COUNT, "Its background task; null once that is forgotten."),
+    queue_item=_or_null(COUNT, "Its background task; null once that is forgotten."),
     error=_or_null(_TEXT, "Why it failed."),
     hash=_or_null(_TEXT, "SHA-256 of the content. This and the following are null until it is made."),
     url=_or_null(_TEXT, "Its address, which never changes."),
     as_of=_or_null(_TEXT, "The moment that it shows."),
-    bytes={**_COUNT, "description": "Of all its files."},
+    bytes={**COUNT, "description": "Of all its files."},
     counts=_or_null({"type": "object"}, "Rows of each table."),
     license=_or_null(_TEXT, "SPDX identifier; null without a licence."),
     authors=_or_null(array_of({"type": "object"}), "name, and orcid where known."),
     citation=_or_null(_TEXT),
     software=_or_null(_TEXT, "Version of crowdd that made it."),
     audit_log=_or_null({"type": "object"}, "Position and hash of the last row of the audit log's chain."),
-    withdrawn={**_COUNT, "description": "Volunteers of the project who deleted their account since."},
+    withdrawn={**COUNT, "description": "Volunteers of the project who deleted their account since."},
 )
-_PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
-_NAMED = (_PROJECT, Parameter("snapshot_id", _COUNT, "Id of the snapshot.", where="path"), PASSWORD)
+_NAMED = (PROJECT_ID, Parameter("snapshot_id", COUNT, "Id of the snapshot.", where="path"), PASSWORD)
 _REFUSALS = (AnonymousError, NotFoundError, InvalidValueError)
 _OWNERS = "For owners of the project and administrators. "
 _LIST = Operation(
@@ -74,7 +72,7 @@ _LIST = Operation(
     summary="List the snapshots of a project",
     about="Returns the newest first: all for owners, the public ones for others. A project keeps at most"
     f" {MAX_KEPT}. Their files are below url.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=array_of(_SNAPSHOT),
     refusals=_REFUSALS,
 )
@@ -84,7 +82,7 @@ _ADD = Operation(
     summary="Make a snapshot of a project",
     about=_OWNERS + "Starts a background task that freezes tasks, answers, results and texts as they are at one moment."
     " If the project has a snapshot with this content already, the new one disappears when it is done.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=_SNAPSHOT,
     refusals=(AnonymousError, NotFoundError, ConflictError, InvalidValueError),
     audience=Audience.SIGNED_IN,
@@ -109,14 +107,14 @@ _UPDATE = Operation(
     refusals=_REFUSALS,
     audience=Audience.SIGNED_IN,
 )
-_OF_ROWS = closed_object(added=_COUNT, removed=_COUNT, changed=_COUNT)
+_OF_ROWS = closed_object(added=COUNT, removed=COUNT, changed=COUNT)
 _DIFFERENCE = Operation(
     name="compare_snapshots",
     section="project",
     summary="Compare a snapshot with an earlier one",
     about=_OWNERS + "Counts the rows that were added, removed or changed since the other snapshot, and names the"
     " settings and documents that differ. All differences are in the file at url, one JSON object per line.",
-    parameters=(*_NAMED, Parameter("from", _COUNT, "Id of the other snapshot.")),
+    parameters=(*_NAMED, Parameter("from", COUNT, "Id of the other snapshot.")),
     answer=closed_object(
         counts=closed_object(task=_OF_ROWS, answer=_OF_ROWS, result=_OF_ROWS),
         settings={**array_of({"type": "object"}), "description": "name, and values before and after."},
@@ -205,14 +203,14 @@ _DEPOSIT_AT: Final = "/api/project/<int:object_id>/snapshots/<int:snapshot_id>/d
 
 
 _DEPOSIT = closed_object(
-    id=_COUNT,
-    snapshot_id=_COUNT,
+    id=COUNT,
+    snapshot_id=COUNT,
     created=_TEXT,
     user_name=_or_null(_TEXT, "Who asked for it."),
-    queue_item=_or_null(_COUNT, "Its background task; null once that is forgotten."),
+    queue_item=_or_null(COUNT, "Its background task; null once that is forgotten."),
     state={"type": "string", "enum": ["waiting", "running", "failed", "cancelled", "uploaded", "published"]},
-    done={**_COUNT, "description": "Files that are in the repository."},
-    total=_or_null(_COUNT),
+    done={**COUNT, "description": "Files that are in the repository."},
+    total=_or_null(COUNT),
     error={**_TEXT, "description": "Why it failed."},
     url={**_TEXT, "description": "Address of the repository."},
     publish={"type": "boolean", "description": "Whether it is to be published when all files are there."},
@@ -221,8 +219,8 @@ _DEPOSIT = closed_object(
     doi={**_TEXT, "description": "Empty until it is published."},
 )
 _DEPOSIT_NAMED = (
-    Parameter("object_id", _COUNT, "Id of the project.", where="path"),
-    Parameter("snapshot_id", _COUNT, "Id of the snapshot.", where="path"),
+    PROJECT_ID,
+    Parameter("snapshot_id", COUNT, "Id of the snapshot.", where="path"),
 )
 _CHANGES = (*_REFUSALS, ConflictError)
 _GET_DEPOSIT = Operation(

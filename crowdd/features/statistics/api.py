@@ -13,8 +13,8 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.results.results import FinishedTasks
 from crowdd.features.statistics.statistics import Statistics
 from crowdd.http.api.objects import checked_id, tagged
-from crowdd.http.api.operations import PASSWORD
-from crowdd.http.operation import Operation, Parameter, array_of, closed_object
+from crowdd.http.api.operations import PASSWORD, PROJECT_ID
+from crowdd.http.operation import Operation, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Response
 from crowdd.http.routing import Route, get
@@ -50,7 +50,7 @@ _AGREEMENT = Operation(
     section="project",
     summary="Read how far volunteers agree in a project",
     about="Returns Krippendorff's alpha of each answer field, for those who may see the results.",
-    parameters=(Parameter("object_id", _COUNT, "Id of the project.", where="path"), PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=array_of(
         closed_object(
             name={**_TEXT, "description": "Name of the answer field."},

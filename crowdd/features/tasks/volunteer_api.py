@@ -11,7 +11,7 @@ from crowdd.features.tasks.barring import BarBody, Barring
 from crowdd.features.tasks.volunteers import Volunteers
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import OFFSET, PASSWORD
+from crowdd.http.api.operations import COUNT, OFFSET, PASSWORD, PROJECT_ID, of_project
 from crowdd.http.operation import Audience, Operation, Parameter, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
@@ -20,11 +20,9 @@ from crowdd.kernel.errors import AnonymousError, InvalidValueError, NotFoundErro
 from crowdd.kinds.body import Body, key
 from crowdd.kinds.types import Integer, clean_text
 
-_COUNT = Integer(minimum=0).schema()
 _TEXT = {"type": "string"}
-_PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
 _BAR = closed_object(
-    id=_COUNT,
+    id=COUNT,
     sort={"type": "string", "enum": ["account", "external", "anonymous", "network"]},
     shown={**_TEXT, "description": "User name, external_uid, volunteer code, or the user_ip of a network."},
     volunteer={
@@ -37,44 +35,35 @@ _BAR = closed_object(
     reason=_TEXT,
 )
 _OUTCOME = closed_object(
-    id={**_COUNT, "description": "Id of the bar."},
-    answers={**_COUNT, "description": "Number of answers set aside or restored so far."},
+    id={**COUNT, "description": "Id of the bar."},
+    answers={**COUNT, "description": "Number of answers set aside or restored so far."},
     queue_item={
-        "anyOf": [_COUNT, {"type": "null"}],
+        "anyOf": [COUNT, {"type": "null"}],
         "description": "Background task that processes the remaining answers; null if all are done.",
     },
 )
 _OWNERS = "For owners of the project and administrators. "
-_LIST_BARS = Operation(
+_LIST_BARS = of_project(
     name="barred_volunteers",
-    section="project",
     summary="List the bars of a project",
     about=_OWNERS + "Returns the newest first, at most 500.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=array_of(_BAR),
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
-_ADD = Operation(
+_ADD = of_project(
     name="bar_volunteer",
-    section="project",
     summary="Bar a volunteer or a network",
     about=_OWNERS + "A barred volunteer gets no tasks of the project and cannot answer (403, error_code barred). Until"
     " the bar is removed, their answers are kept but not counted, and the tasks are open again.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=_OUTCOME,
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
-_REMOVE = Operation(
+_REMOVE = of_project(
     name="unbar_volunteer",
-    section="project",
     summary="Remove a bar",
     about=_OWNERS + "Answers that were set aside count again if their task still needs answers, as late answers do.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=_OUTCOME,
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
 
 
@@ -113,10 +102,10 @@ _MAX_CODE = 100  # characters
 _VOLUNTEER = closed_object(
     volunteer={**_TEXT, "description": "Volunteer code, as in their answers in this project."},
     sort={"type": "string", "enum": ["account", "external", "anonymous"]},
-    user_id={"anyOf": [_COUNT, _NONE], "description": "Id of the account; null for volunteers without one."},
+    user_id={"anyOf": [COUNT, _NONE], "description": "Id of the account; null for volunteers without one."},
     user_name={"anyOf": [_TEXT, _NONE]},
     external_uid={"anyOf": [_TEXT, _NONE], "description": "Id of the external user; null for other volunteers."},
-    answers={**_COUNT, "description": "Number of their answers."},
+    answers={**COUNT, "description": "Number of their answers."},
     barred={"type": "boolean"},
 )
 _LIST = Operation(
@@ -125,8 +114,8 @@ _LIST = Operation(
     summary="List the volunteers of a project",
     about="For owners of the project and administrators. Returns those with the most answers first.",
     parameters=(
-        Parameter("object_id", _COUNT, "Id of the project.", where="path"),
-        Parameter("limit", _COUNT, f"Maximum number, up to {queries.MAX_LIMIT}.", empty=True),
+        PROJECT_ID,
+        Parameter("limit", COUNT, f"Maximum number, up to {queries.MAX_LIMIT}.", empty=True),
         Parameter(
             "before",
             _TEXT,

@@ -11,7 +11,7 @@ from crowdd.features.trust.review import ReviewQueue
 from crowdd.features.trust.whole_answers import WholeAnswers
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import PASSWORD
+from crowdd.http.api.operations import COUNT, PASSWORD, PROJECT_ID, of_project
 from crowdd.http.operation import Audience, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
@@ -26,11 +26,9 @@ from crowdd.kinds.body import Body, key
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.types import Boolean, Json
 
-_COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
 _TEXT: Schema = {"type": "string"}
-_PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
 _GOLD = closed_object(
-    task_id=_COUNT,
+    task_id=COUNT,
     answers={"type": "array", "items": {}, "description": "The right values of the first answer field."},
     rule={
         "anyOf": [RuleBody.schema(), {"type": "null"}],
@@ -39,8 +37,8 @@ _GOLD = closed_object(
     message={"anyOf": [_TEXT, {"type": "null"}], "description": "What volunteers are told after their answer."},
     since={**_TEXT, "description": "When it became a gold task."},
     by_name={"anyOf": [_TEXT, {"type": "null"}], "description": "User name of the person who made it."},
-    n_seen={**_COUNT, "description": "Answers that were compared."},
-    n_right={**_COUNT, "description": "Answers that were right."},
+    n_seen={**COUNT, "description": "Answers that were compared."},
+    n_right={**COUNT, "description": "Answers that were right."},
 )
 _WARNINGS = closed_object(
     keys=array_of({**_TEXT, "description": "Key of the task's info that other tasks lack."}),
@@ -50,19 +48,16 @@ _WARNINGS = closed_object(
     },
 )
 _OWNERS = "For owners of the project and administrators. "
-_LIST = Operation(
+_LIST = of_project(
     name="gold_tasks",
-    section="project",
     summary="List the gold tasks of a project",
     about=_OWNERS + f"Returns at most {MAX_LISTED}, by the id of the task.",
     parameters=(
-        _PROJECT,
-        Parameter("last_id", _COUNT, "Only tasks with a higher id.", empty=True),
+        PROJECT_ID,
+        Parameter("last_id", COUNT, "Only tasks with a higher id.", empty=True),
         PASSWORD,
     ),
     answer=array_of(_GOLD),
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
 _MAKE = Operation(
     name="make_gold_task",
@@ -70,30 +65,24 @@ _MAKE = Operation(
     summary="Make a task a gold task",
     about=_OWNERS + "A gold task measures volunteers: its answers are compared with the right answer and do not count."
     " The response also says by what volunteers could recognize it.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=closed_object(gold=_GOLD, warnings=_WARNINGS),
     refusals=(AnonymousError, ForbiddenError, NotFoundError),
     audience=Audience.SIGNED_IN,
 )
-_CHANGE = Operation(
+_CHANGE = of_project(
     name="change_gold_task",
-    section="project",
     summary="Change the right answer to a gold task",
     about=_OWNERS + "Its answers are compared again.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=_GOLD,
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
-_END = Operation(
+_END = of_project(
     name="end_gold_task",
-    section="project",
     summary="End a gold task",
     about=_OWNERS + "The task is open again, or complete if it was complete before.",
-    parameters=(_PROJECT, Parameter("task_id", _COUNT, "Id of the task.", where="path"), PASSWORD),
-    answer=closed_object(task_id=_COUNT),
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
+    parameters=(PROJECT_ID, Parameter("task_id", COUNT, "Id of the task.", where="path"), PASSWORD),
+    answer=closed_object(task_id=COUNT),
 )
 
 
@@ -127,7 +116,6 @@ class GoldApi:
         return JsonResponse({"task_id": task_id})
 
 
-_DECISION_COUNT = {"type": "integer", "minimum": 0}
 _DECIDE = Operation(
     name="decide_result",
     section=RESULT.name,
@@ -137,7 +125,7 @@ _DECIDE = Operation(
     " 1 (event result_updated). The id must be that of the task's last version: if somebody else has decided the task"
     " meanwhile, nothing changes and the error is decided_before. With second_opinion, the task waits until another"
     " reviewer has said what they think.",
-    parameters=(Parameter("object_id", _DECISION_COUNT, "Id of the result.", where="path"), PASSWORD),
+    parameters=(Parameter("object_id", COUNT, "Id of the result.", where="path"), PASSWORD),
     answer=closed_object(
         state={
             "type": "string",
@@ -145,8 +133,8 @@ _DECIDE = Operation(
             "description": "decided: there is a new version. same: an expert had decided so before. asked, waiting: a"
             " second opinion is wanted. differ: opinions differ, and an owner has to decide.",
         },
-        result_id={**_DECISION_COUNT, "description": "Id of the last version now."},
-        task_id=_DECISION_COUNT,
+        result_id={**COUNT, "description": "Id of the last version now."},
+        task_id=COUNT,
         gold={"type": "boolean", "description": "Whether the task has become a gold task."},
     ),
     refusals=(AnonymousError, NotFoundError, PreconditionError),
@@ -160,11 +148,11 @@ _WITHDRAW = Operation(
     summary="Withdraw a decision",
     about="For owners, and for the reviewer who decided. A new version of the result says again what the counted"
     " answers say (event result_updated). The id must be that of the task's last version.",
-    parameters=(Parameter("object_id", _DECISION_COUNT, "Id of the result.", where="path"), PASSWORD),
+    parameters=(Parameter("object_id", COUNT, "Id of the result.", where="path"), PASSWORD),
     answer=closed_object(
         state={"const": "withdrawn"},
-        result_id={**_DECISION_COUNT, "description": "Id of the last version now."},
-        task_id=_DECISION_COUNT,
+        result_id={**COUNT, "description": "Id of the last version now."},
+        task_id=COUNT,
     ),
     refusals=(AnonymousError, NotFoundError, PreconditionError),
     audience=Audience.SIGNED_IN,

@@ -9,40 +9,36 @@ from crowdd.features.trust.rule_statements import MAX_REPLAYED, MAX_VERSIONS
 from crowdd.features.trust.task_rules import MAX_LISTED, TaskRules
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
-from crowdd.http.api.operations import PASSWORD
-from crowdd.http.operation import Audience, Operation, Parameter, Schema, array_of, closed_object
+from crowdd.http.api.operations import COUNT, PASSWORD, PROJECT_ID, of_project
+from crowdd.http.operation import Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kernel.errors import AnonymousError, NotFoundError
 from crowdd.kinds.body import Body, key
 from crowdd.kinds.task_rules import ACTIONS
 from crowdd.kinds.types import Boolean, Json
 
-_COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
 _TEXT: Schema = {"type": "string"}
 _KIND: Schema = {"type": "string", "enum": list(ACTIONS)}
 _RULES: Schema = {"type": "array", "items": {"type": "object"}, "description": "As in info.task_rules."}
-_PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
 _DRY_RUN = Parameter("dry_run", Boolean().text_schema(), "With 1, nothing is saved.", empty=True)
 _OWNERS = "For owners of the project and administrators. "
-_LIST = Operation(
+_LIST = of_project(
     name="task_rules",
-    section="project",
     summary="Read the rules of a project and what they did",
     about=_OWNERS + f"Returns the newest {MAX_VERSIONS} versions that are stored; those that decided nothing are"
     " deleted some time after the next one.",
-    parameters=(_PROJECT, PASSWORD),
+    parameters=(PROJECT_ID, PASSWORD),
     answer=closed_object(
-        version={**_COUNT, "description": "Number of the rules that hold; 0: there never were any."},
+        version={**COUNT, "description": "Number of the rules that hold; 0: there never were any."},
         rules=_RULES,
-        versions=array_of(closed_object(version=_COUNT, since=_TEXT, rules=_RULES)),
+        versions=array_of(closed_object(version=COUNT, since=_TEXT, rules=_RULES)),
         decided=array_of(
             closed_object(
                 rule=_TEXT,
                 kind=_KIND,
-                version={**_COUNT, "description": "The last version by which it decided something."},
-                tasks={**_COUNT, "description": "Tasks with such a decision."},
+                version={**COUNT, "description": "The last version by which it decided something."},
+                tasks={**COUNT, "description": "Tasks with such a decision."},
                 last=_TEXT,
             )
         ),
@@ -51,49 +47,41 @@ _LIST = Operation(
             "description": "The choices of the first answer field; null: it is no label, and rules do nothing.",
         },
     ),
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
-_SAVE = Operation(
+_SAVE = of_project(
     name="set_task_rules",
-    section="project",
     summary="Change the rules of a project",
     about=_OWNERS + f"Returns what the rules would have done with the {MAX_REPLAYED} tasks that were completed last."
     " Open tasks follow them from their next answer on. [] removes all rules.",
-    parameters=(_PROJECT, _DRY_RUN, PASSWORD),
+    parameters=(PROJECT_ID, _DRY_RUN, PASSWORD),
     answer=closed_object(
-        tasks={**_COUNT, "description": "Tasks that were replayed."},
-        answers={**_COUNT, "description": "Their counted answers."},
+        tasks={**COUNT, "description": "Tasks that were replayed."},
+        answers={**COUNT, "description": "Their counted answers."},
         rules=array_of(
             closed_object(
                 name=_TEXT,
                 then=_KIND,
-                tasks={**_COUNT, "description": "Tasks in which it would have decided something."},
-                answers={**_COUNT, "description": "Answers that it would have spared, or asked for."},
+                tasks={**COUNT, "description": "Tasks in which it would have decided something."},
+                answers={**COUNT, "description": "Answers that it would have spared, or asked for."},
             )
         ),
     ),
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
-_DECISIONS = Operation(
+_DECISIONS = of_project(
     name="rule_decisions",
-    section="project",
     summary="List what the rules of a project decided",
     about=_OWNERS + f"Returns all decisions about at most {MAX_LISTED} tasks, by the id of the task.",
-    parameters=(_PROJECT, Parameter("last_id", _COUNT, "Only tasks with a higher id.", empty=True), PASSWORD),
+    parameters=(PROJECT_ID, Parameter("last_id", COUNT, "Only tasks with a higher id.", empty=True), PASSWORD),
     answer=array_of(
         closed_object(
-            task_id=_COUNT,
+            task_id=COUNT,
             rule=_TEXT,
-            version={**_COUNT, "description": "Of the rules."},
+            version={**COUNT, "description": "Of the rules."},
             kind=_KIND,
-            answers={**_COUNT, "description": "Counted answers of the task by then."},
+            answers={**COUNT, "description": "Counted answers of the task by then."},
             at=_TEXT,
         )
     ),
-    refusals=(AnonymousError, NotFoundError),
-    audience=Audience.SIGNED_IN,
 )
 
 

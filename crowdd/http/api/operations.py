@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from crowdd.core.records.history import HISTORIC
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, array_of, non_empty, reference
@@ -13,16 +15,16 @@ from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text, Timestamp
 
 MULTIPART = "multipart/form-data"
-_COUNT = Integer(minimum=0).schema()
+COUNT = Integer(minimum=0).schema()
 _TEXT = Text().text_schema()
 
 LIMIT = Parameter(
     "limit",
-    _COUNT,
+    COUNT,
     f"Number of rows (default: {DEFAULT_LIMIT}). Values above {MAX_LIMIT} are reduced to it.",
     empty=True,
 )
-OFFSET = Parameter("offset", _COUNT, "Number of rows to skip. Skipped rows cost time: prefer last_id.", empty=True)
+OFFSET = Parameter("offset", COUNT, "Number of rows to skip. Skipped rows cost time: prefer last_id.", empty=True)
 DESC = Parameter("desc", Boolean().text_schema(), "With true, the order is descending.", empty=True)
 EXTERNAL_UID = Parameter(
     "external_uid", TASK_RUN.field("external_uid").type.schema(), "External user on whose behalf the request is sent."
@@ -54,7 +56,15 @@ _AT = Parameter(
     "A time: what was then, for those who run the project. An ISO 8601 time, in UTC unless it has a zone.",
 )
 _PAST = (errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError, errors.NotKeptError)
-_ID = Parameter("object_id", _COUNT, "Id of the object.", where="path")
+_ID = Parameter("object_id", COUNT, "Id of the object.", where="path")
+PROJECT_ID = Parameter("object_id", COUNT, "Id of the project.", where="path")
+of_project = partial(
+    Operation,
+    section="project",
+    refusals=(errors.AnonymousError, errors.NotFoundError),
+    audience=Audience.SIGNED_IN,
+)
+"""An operation on a project, for those who run it."""
 
 
 def listing(kind: Kind) -> Operation:
@@ -156,7 +166,7 @@ def _steering(kind: Kind) -> tuple[Parameter, ...]:
     known = {
         "limit": LIMIT,
         "offset": OFFSET,
-        "last_id": Parameter("last_id", _COUNT, "Only rows with an id above this one.", empty=True),
+        "last_id": Parameter("last_id", COUNT, "Only rows with an id above this one.", empty=True),
         "orderby": Parameter(
             "orderby", {"type": "string", "enum": names}, "Attribute to sort by (default: id).", empty=True
         ),
