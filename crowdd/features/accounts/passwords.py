@@ -280,9 +280,10 @@ def _zxcvbn(plain: str, words: list[str]) -> Any:
 
 
 class PasswordPolicy:
-    """``site`` returns the name of the site."""
+    """Length, common passwords, words of the site and of the person, and how many guesses it takes.
 
-    """Length, common passwords, words of the site and of the person, and how many guesses it takes."""
+    ``site`` returns the name of the site.
+    """
 
     def __init__(self, passwords: Passwords, settings: Settings, site: Callable[[], str]) -> None:
         self._passwords, self.min_length = passwords, settings.accounts.min_password_length

@@ -17,7 +17,7 @@ from crowdd.features.exports import changes, statements
 from crowdd.features.exports.annotations.annotation_format import Asked
 from crowdd.features.exports.annotations.registry import annotation_formats
 from crowdd.features.exports.changes import Cursor
-from crowdd.features.exports.file_writer import FileWriter, Resources
+from crowdd.features.exports.file_writer import FileWriter, Resources, Sink
 from crowdd.features.exports.formats import (
     DICTIONARY,
     KINDS,
@@ -27,7 +27,6 @@ from crowdd.features.exports.formats import (
     WORKBOOK,
     ExportFile,
     Options,
-    Sink,
     content_types,
 )
 from crowdd.features.exports.spools import KeptSpool, Spool, Spools

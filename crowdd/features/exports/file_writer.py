@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import AsyncGenerator, Sequence
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
+from typing import Final
 
 import attrs
 import orjson
@@ -20,24 +22,55 @@ from crowdd.features.exports.annotations.registry import annotation_formats
 from crowdd.features.exports.changes import NOT_FOLLOWED, Cursor
 from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.data_files import DataFile, dictionary
+from crowdd.features.exports.exported_columns import Tables, nobody
 from crowdd.features.exports.formats import (
     DATA_FORMATS,
     DICTIONARY,
     GEOJSON,
     SEPARATORS,
     ExportFile,
-    Head,
-    Sink,
-    Tables,
-    nobody,
 )
 from crowdd.features.exports.spools import DownloadLimits, KeptSpools
 from crowdd.kernel.concurrency.throttling import Turns
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kinds.result import RESULT
 
+EARLY: Final = 0.1  # seconds after which the beginning leaves alone
+Sink = Callable[[bytes, int], None]
+"""Takes a part of a file and how many rows are in it."""
+Known = Callable[[Sequence[Column]], Awaitable[bytes]]
+"""What a file begins with whose first columns are these, whatever comes behind them."""
 PART, PART_BYTES = 10_000, 250_000  # rows of one write at most, and bytes after which it ends
 _BOM = b"\xef\xbb\xbf"
+
+
+class Head:
+    """A sink for a file whose columns may take long to find out."""
+
+    def __init__(self, known: Known, sink: Sink) -> None:
+        self._known, self._sink = known, sink
+        self._until = time.monotonic() + EARLY
+        self._first: Sequence[Column] = ()
+        self._is_out = False
+        self._sent = b""  # of the parts that are still to come
+
+    async def wait(self, columns: Sequence[Column]) -> None:
+        """Sends the beginning if it has taken long. ``columns`` are the first ones; [] if they were told before."""
+        self._first = self._first or columns
+        if self._is_out or not self._first or time.monotonic() <= self._until:
+            return
+        self._is_out = True
+        self._sent = await self._known(self._first)
+        self._sink(self._sent, 0)
+
+    def write(self, part: bytes, rows: int) -> None:
+        """Takes the whole file, and passes on what has not left. Raises RuntimeError if it begins otherwise."""
+        if self._sent:
+            n = min(len(part), len(self._sent))
+            if part[:n] != self._sent[:n]:
+                raise RuntimeError("The file does not begin with the bytes that were sent.")
+            part, self._sent = part[n:], self._sent[n:]
+        self._sink(part, rows)
 
 
 @attrs.frozen

@@ -1,4 +1,7 @@
-"""Turn a row of a table into a task column by column, and unpack a ZIP archive that has one file of tasks or answers.
+"""Turn a row of a table into a task column by column, refuse cells that do not fit, and unpack an archive of one file.
+
+Cells of columns that are numbers are refused in ``files/decimal_commas.py``, those of exported files in
+``exported_files.py``; ``reader.py`` collects all refusals.
 
 PyBossa exports such archives. Unpacking waits for the disk.
 """

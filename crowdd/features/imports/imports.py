@@ -26,10 +26,10 @@ from crowdd.features.imports.prepared.preparing import Preparing
 from crowdd.features.imports.prepared.process import discard
 from crowdd.features.imports.progress import MAX_ATOMIC_ROWS, ImportState, state_of, undecided
 from crowdd.features.imports.reader import printable
-from crowdd.features.imports.roles import suggest_roles
 from crowdd.features.imports.rows import GoneTask, ImportRow, ListedImport, PendingImport, RefusedRow
 from crowdd.features.imports.runner import ImportRunner, note_import
 from crowdd.features.imports.share_links import download_address
+from crowdd.features.imports.suggested_roles import suggest_roles
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks.changes import Changes, Effect, RetirementBody
 from crowdd.kernel import files as kernel_files

@@ -1,4 +1,4 @@
-"""Contributions: a volunteer requests a task, answers it, and sees their progress; limits on the size of an answer.
+"""Contributions: a volunteer requests a task, answers it, changes or deletes the answer, and sees their progress.
 
 An answer may have 256 kB, or ``info.max_answer_bytes`` of its project, and a limited number of marks.
 """

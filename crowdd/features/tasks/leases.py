@@ -1,6 +1,6 @@
 """What a volunteer does with leased tasks, apart from answering them: keep, skip, give back, wait for.
 
-A lease ends in the database (``end_lease`` and ``expire_leases`` in definitions/tasks/30_assignment.sql), an expired
+A lease ends in the database (``end_lease`` and ``expire_leases`` in definitions/tasks/36_leases.sql), an expired
 one when somebody asks for a task.
 """
 

@@ -24,11 +24,12 @@ from twisted.internet.task import Clock
 from twisted.web.client import readBody
 from twisted.web.http_headers import Headers
 
-from crowdd.features.exports import data_files, formats, table_statements, workbooks
+from crowdd.features.exports import data_files, exported_columns, file_writer, table_statements, workbooks
 from crowdd.features.exports import spools as kept_spools
 from crowdd.features.exports.column_statements import Column
+from crowdd.features.exports.exported_columns import type_of
 from crowdd.features.exports.feature import ExportsFeature
-from crowdd.features.exports.formats import FORMATS, KINDS, Options, type_of
+from crowdd.features.exports.formats import FORMATS, KINDS, Options
 from crowdd.features.exports.spools import KEPT_SECONDS, KeptSpools, Spool, Spools
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.http.edge import response_writer
@@ -220,7 +221,7 @@ async def test_marks_have_a_row_each_and_volunteers_a_column_each(served):
 
 @pytest_twisted.ensureDeferred
 async def test_too_many_volunteers_have_no_column_each(served, monkeypatch):
-    monkeypatch.setattr(formats, "MAX_VOLUNTEERS", 0)
+    monkeypatch.setattr(exported_columns, "MAX_VOLUNTEERS", 0)
     owner, project = await answered(served, [{"answer": 1}])
     assert "too many for a column each" in (await exported(owner, project, "rows=task&format=csv")).text
 
@@ -302,7 +303,7 @@ async def test_keys_and_types_are_those_of_all_rows_however_few_are_looked_at_to
 async def test_a_file_begins_before_its_columns_are_known(served, monkeypatch, query):
     owner, project = await answered(served, [{"a": 'x"\n=1'}, {"b": 2.5}, {"c": None}])
     usual = (await exported(owner, project, query)).body
-    monkeypatch.setattr(formats, "EARLY", -1.0)
+    monkeypatch.setattr(file_writer, "EARLY", -1.0)
     monkeypatch.setattr(table_statements, "_FIRST_WINDOW", 1)
     monkeypatch.setattr(table_statements, "_WINDOW", 1)
     sent, look = list[bytes](), table_statements.list_more_info_keys
@@ -319,7 +320,7 @@ async def test_a_file_begins_before_its_columns_are_known(served, monkeypatch, q
     monkeypatch.setattr(table_statements, "list_more_info_keys", look)
     empty = await served.project(owner, "empty", tasks=1, published=True)
     nothing = (await exported(owner, empty, query)).body
-    monkeypatch.setattr(formats, "EARLY", 60.0)
+    monkeypatch.setattr(file_writer, "EARLY", 60.0)
     assert (await exported(owner, empty, query)).body == nothing
 
 
@@ -330,14 +331,14 @@ async def test_a_file_that_begins_otherwise_is_broken_off():
     async def known(columns: Any) -> bytes:
         return b"abc"
 
-    file = formats.Head(known, lambda part, rows: parts.append(part))
+    file = file_writer.Head(known, lambda part, rows: parts.append(part))
     file._until = 0
     await file.wait([Column("id", "integer", "t.id")])
     await file.wait([])
     file.write(b"a", 0)
     file.write(b"bcd", 1)
     assert b"".join(parts) == b"abcd"
-    other = formats.Head(known, lambda part, rows: None)
+    other = file_writer.Head(known, lambda part, rows: None)
     other._until = 0
     await other.wait([Column("id", "integer", "t.id")])
     with pytest.raises(RuntimeError):

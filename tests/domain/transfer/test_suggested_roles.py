@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.features.imports.roles import suggest_roles
+from crowdd.features.imports.suggested_roles import suggest_roles
 from crowdd.kinds.column_roles import ROLES
 
 JPG, PAGE = "https://museum.example/a/1.jpg", "https://museum.example/objects/1"

@@ -24,8 +24,8 @@ from crowdd.database.connector import ConnectionBudget
 from crowdd.database.copying import Copy
 from crowdd.database.pool import Apart
 from crowdd.features.exports import file_writer, formats, table_statements
+from crowdd.features.exports.exported_columns import in_order
 from crowdd.features.exports.feature import ExportsFeature
-from crowdd.features.exports.formats import in_order
 from crowdd.features.exports.spools import DOWNLOAD_WINDOW, AbandonedError, DownloadLimits, Spools
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.kernel.config.limits import ExportSettings
