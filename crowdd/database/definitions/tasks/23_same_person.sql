@@ -30,16 +30,16 @@ END $$;
 -- for everybody; who removes a link has it alone, and so finds every position that follows the link.
 CREATE FUNCTION person_key(p_actor text) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$ SELECT hashtextextended('person/' || p_actor, 0) $$;
 
--- The actors of a volunteer who is about to pass what they have answered, as proven_actors. Their links stay until the transaction ends. Null:
--- one of them is being removed, or p_also is being linked by another transaction, which may yet be undone.
+-- The actors of a volunteer who is about to pass what they have answered, as proven_actors. Their links stay until the transaction ends. Not
+-- p_also where another transaction is linking it, which may yet be undone. Null: one of the links is being removed.
 CREATE FUNCTION passing_actors(p_project bigint, p_actor text, p_also text, p_now timestamptz) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE a text[] := proven_actors(p_project, p_actor, p_also, p_now);
 BEGIN
     IF cardinality(a) = 1 THEN RETURN a; END IF;
     IF NOT pg_try_advisory_xact_lock_shared(person_key(p_actor)) THEN RETURN NULL; END IF;
     a := proven_actors(p_project, p_actor, p_also, p_now);
-    IF p_also IS NOT NULL AND NOT EXISTS (SELECT FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project) AND other = p_also) THEN RETURN NULL; END IF;
-    RETURN a;
+    RETURN CASE WHEN p_also IS NULL OR EXISTS (SELECT FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project) AND other = p_also)
+                THEN a ELSE array_remove(a, p_also) END;
 END $$;
 
 -- The lock of a link. Who writes or deletes its rows holds it, so that nobody ever waits for one of the rows.
