@@ -17,7 +17,8 @@
 --   I10 evidence, folded or not = the answers with a class in last results that have taught (result.generation)
 --   I11 of what two linked volunteers (23_same_person.sql) have answered to a task at most one counts, once a job has looked at the link
 --
--- Lock order: the volunteer (advisory; next_tasks, lease_task and release_task only) -> project -> project_ledger -> ledger
+-- Lock order: links (advisory; unlink_all waits for them, all others only try) -> the volunteer (advisory; who asks, gives back, moves or
+-- withdraws answers) -> project -> project_ledger -> ledger
 -- rows by task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock.
 -- Outside this order rows are taken with SKIP LOCKED, and next_tasks waits for a row only while it holds no other but
 -- positions, for which nobody waits.
