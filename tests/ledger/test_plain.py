@@ -33,7 +33,7 @@ def written(ledger, project):
     }
 
 
-def work(ledger, project, actor, network):
+def work(ledger, project, actor, network, info="yes"):
     """Asks and answers of one volunteer, and what each came to: a task that comes first again, a skipped one, and a late answer."""
     first, *_ = tasks = ledger.tasks(project)
     outcomes = []
@@ -45,18 +45,39 @@ def work(ledger, project, actor, network):
             continue
         if number == 3:
             ledger.pass_time(10_000)
-        answer = ledger.answer(project, actor, asked.tasks[0], network=network)
+        answer = ledger.answer(project, actor, asked.tasks[0], info, network=network)
         outcomes.append((answer.state, answer.late is None))
     ledger.ask(project, actor, network=network)
     assert len(tasks) == 6
     return outcomes
 
 
-@pytest.mark.parametrize(
+WHO = pytest.mark.parametrize(
     ("actor", "network"), [("c:a", "10.0.0.1"), ("i:10.0.0.2", "10.0.0.2"), ("u:90", ""), ("x:7", "")]
 )
+
+
+@WHO
 def test_they_write_what_the_general_way_writes(ledger, actor, network):
     plain, general = ledger.project(tasks=6, n=3), ledger.project(tasks=6, n=3)
     ledger.change("SELECT bar(%(p)s, 'u:1000', NULL, 1, '', clock())", p=general)  # a rule that needs the general way
     assert work(ledger, plain, actor, network) == work(ledger, general, actor, network)
     assert written(ledger, plain) == written(ledger, general)
+
+
+@WHO
+@pytest.mark.parametrize("n", [1, 3])
+def test_so_does_an_answer_of_a_label(ledger, actor, network, n):
+    """With adaptive redundancy; with one answer at first it is decided after each whether it is enough."""
+    projects = [ledger.project(), ledger.project()]
+    for project in projects:
+        ledger.declare(project, "fox", "owl", min_answers=n, confidence=0.9)
+        ledger.add(project, [0.0] * 6, n=5)
+    plain, general = projects
+    ledger.change("SELECT bar(%(p)s, 'u:1000', NULL, 1, '', clock())", p=general)
+    outcomes = [work(ledger, project, actor, network, {"answer": "fox"}) for project in projects]
+    assert outcomes[0] == outcomes[1]
+    assert written(ledger, plain) == written(ledger, general)
+    assert all(
+        row["row"]["n_answers"] == max(n, row["row"]["answers"] + 1) for row in written(ledger, plain)["task_ledger"]
+    )

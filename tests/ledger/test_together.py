@@ -27,7 +27,7 @@ WRITTEN = {
     "result": "true",
 }
 OTHERS = (  # ids and transactions
-    "{id,project_id,k1,k2,xact,changed_xid,completed_xid,requeued_xid,stamp,task_run_ids,used,ordinal,granted,expires,created,finish_time,seconds}"
+    "{id,project_id,k1,k2,xact,changed_xid,completed_xid,requeued_xid,stamp,task_run_ids,used,ordinal,granted,expires,created,finish_time,seconds,generation,weighed_by}"
 )
 HOME = "10.0.0.1"
 ACTORS = [*(f"u:{n}" for n in range(901, 906)), *(f"c:{n}" for n in range(7)), "i:10.0.0.1", "i:10.0.0.9", "x:a", "x:b"]
@@ -127,6 +127,7 @@ class Twins:
                 "SELECT to_jsonb(x) - %(others)s::text[] || jsonb_strip_nulls(jsonb_build_object("
                 "  'task_id', (to_jsonb(x)->>'task_id')::bigint - %(first)s, "
                 "  'at', CASE WHEN to_jsonb(x)->>'scan' !~ '^(returns|level)' THEN jsonb_build_array(to_jsonb(x)->'k1', (to_jsonb(x)->>'k2')::bigint - %(first)s) END,"
+                "  'weighing', (to_jsonb(x) #- '{weighed_by,generation}') -> 'weighed_by',"
                 "  'runs_', jsonb_array_length(to_jsonb(x)->'task_run_ids'), 'requeued', (to_jsonb(x)->>'requeued_xid') IS NOT NULL, 'timeout', (to_jsonb(x)->>'timeout')::float8 > 0,"
                 "  'hours', date_trunc('hour', (to_jsonb(x)->>'expires')::timestamptz - (to_jsonb(x)->>'granted')::timestamptz)"
                 f")) AS row FROM {table} x WHERE project_id = %(p)s AND {condition} ORDER BY 1",
@@ -189,27 +190,44 @@ def edit(twin: Twins, chance: random.Random) -> None:
             ledger.link(one, other)
 
 
+CHOICES = ["fox", "owl", "elk"]
+DECLARED: dict[str, dict[str, float] | None] = {  # what tasks stop by; None: answers are no choices
+    "plain": None,
+    "a label": {},
+    "adaptive": {"min_answers": 2, "confidence": 0.8},
+}
+
+
 @pytest.mark.parametrize("seed", range(int(os.environ.get("CROWDD_EXAMPLES", "3"))))
-def test_a_batch_comes_to_what_its_members_come_to_one_by_one(ledger, seed):
-    chance = random.Random(seed)
+@pytest.mark.parametrize("declared", DECLARED)
+def test_a_batch_comes_to_what_its_members_come_to_one_by_one(ledger, declared, seed):
+    chance, trust = random.Random(seed), DECLARED[declared]
+    says = ["yes", "no", None] if trust is None else [*({"answer": choice} for choice in [*CHOICES, "fox", None]), "no"]
     twin = twins(
         ledger,
         n=chance.choice([1, 2, 3]),
         sched=chance.choice(["default", "default", "depth_first_all", "breadth_first", "incremental"]),
         counted_per_network=chance.choice([0, 1, 2]),
     )
+    if trust is not None:
+        for project in (twin.batch, twin.alone):
+            ledger.declare(project, *CHOICES, **trust)
+            ledger.stopping(project, *(trust.get(name) for name in ("min_answers", "confidence")))
+            ledger.set_n(project, ledger.tasks(project), 4)
     states: Counter[str] = Counter()
     for turn in range(12):
         actors = chance.choices(ACTORS, k=chance.choice([2, 6, 12]))
         asks = [(actor, *chance.choice([*[()] * 6, (2, 1), (1, 0, "id")])) for actor in actors]
         states += twin.ask(asks)
         held = twin.held()
-        answers = [(*one, chance.choice(["yes", "no", None])) for one in held if chance.random() < 0.8]
+        answers = [(*one, chance.choice(says)) for one in held if chance.random() < 0.8]
         answers += [(chance.choice(ACTORS), chance.randrange(8), "yes") for _ in range(3)] + answers[:1]
         chance.shuffle(answers)
         states += twin.answer(answers)
         if turn % 3 == 2:
             edit(twin, chance)
+        if turn % 5 == 4 and trust is not None:
+            ledger.fold_evidence()
     assert {"ok", "counted"} <= set(states)
 
 
@@ -297,6 +315,37 @@ def test_two_batches_of_answers_to_one_task_complete_it_once(ledger, beside):
     (result,) = ledger.results(task)
     assert result["task_run_ids"] == ledger.counted(task)
     assert invariants(ledger.connection) == []
+
+
+def test_answers_of_a_label_are_stored_together_and_decided_one_by_one(ledger):
+    project = ledger.project()
+    ledger.declare(project, *CHOICES, min_answers=2, confidence=0.8)
+    sure, unsure = ledger.add(project, [0.0, 0.0], n=9)
+    says = {"u:921": (sure, "fox"), "u:922": (sure, "fox"), "u:923": (unsure, "fox"), "u:924": (unsure, "owl")}
+    for actor, (task, _) in says.items():
+        ledger.hold(project, actor, task)
+    answers = [answer_of(project, actor, task, {"answer": choice}) for actor, (task, choice) in says.items()]
+    ledger.publish(project)
+    stored = "SELECT state FROM submit_together(%(answers)s, clock(), change_base())"
+    assert [row["state"] for row in ledger.rows(stored, answers=json.dumps(answers))] == ["counted"] * 4
+    assert [(ledger.ledger(task)["done"], ledger.ledger(task)["n_answers"]) for task in (sure, unsure)] == [
+        (True, 2),
+        (False, 3),
+    ]
+    assert ledger.broken() == []
+
+
+def test_asks_of_a_batch_that_pass_by_a_link_keep_it(ledger, beside):
+    project = ledger.project(tasks=4, n=9)
+    task = ledger.contribute(project, "c:tab")
+    actors = crowd(ledger, project, 4)
+    ledger.link("c:tab", actors[0])
+    session = beside()
+    assert handed(session, project, actors) == [1, 0, 0, 0]
+    assert ledger.value("SELECT unlink_actors('c:tab', %(a)s, 0)", a=actors[0]) is False
+    session.commit()
+    assert ledger.value("SELECT unlink_actors('c:tab', %(a)s, 0)", a=actors[0]) is True
+    assert ledger.ask(project, actors[0], limit=2).tasks == [task + 1, task]
 
 
 def test_of_a_batch_no_more_count_than_the_task_wants(ledger):

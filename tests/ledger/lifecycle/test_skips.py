@@ -62,3 +62,24 @@ def test_last_skip_and_last_answer_at_once(ledger, beside):
     other.commit()
     assert invariants(ledger.connection, 0) == []
     assert ledger.ledger(task)["done"] and not ledger.ledger(task)["retired"]
+
+
+def test_giving_back_what_one_has_answered_takes_no_lease_of_a_linked_volunteer(ledger):
+    project = ledger.project(tasks=1, n=3)
+    task = ledger.take(project, "c:tab")
+    ledger.contribute(project, "u:1")
+    ledger.link("c:tab", "u:1")
+    assert not ledger.release(project, "u:1", task)
+    ledger.run("SELECT unlink_all('u:1')")
+    assert ledger.answer(project, "u:1", task).state == "duplicate"
+    assert ledger.answer(project, "c:tab", task).state == "counted"
+
+
+def test_skipping_what_a_linked_volunteer_has_skipped_leaves_them_their_skip(ledger):
+    project = ledger.project(tasks=2, n=2)
+    skipped = ledger.take(project, "u:1")
+    ledger.release(project, "u:1", skipped, skip=True)
+    ledger.contribute(project, "u:1")
+    ledger.link("c:tab", "u:1")
+    assert not ledger.release(project, "c:tab", skipped, skip=True)
+    assert ledger.take(project, "u:1") == skipped

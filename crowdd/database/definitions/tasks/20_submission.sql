@@ -17,7 +17,8 @@
 --   I10 evidence, folded or not = the answers with a class in last results that have taught (result.generation)
 --   I11 of what two linked volunteers (23_same_person.sql) have answered to a task at most one counts, once a job has looked at the link
 --
--- Lock order: the volunteer (advisory; next_tasks, lease_task and release_task only) -> project -> project_ledger -> ledger
+-- Lock order: links (advisory; unlink_all waits for them, all others only try) -> the volunteer (advisory; who asks, gives back, moves or
+-- withdraws answers) -> project -> project_ledger -> ledger
 -- rows by task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock.
 -- Outside this order rows are taken with SKIP LOCKED, and next_tasks waits for a row only while it holds no other but
 -- positions, for which nobody waits.
@@ -57,7 +58,7 @@ SELECT CASE WHEN p_minimum IS NULL THEN (t).max_answers
             ELSE least((t).max_answers, greatest(p_minimum, (t).least_answers, (t).answers + CASE (t).mode WHEN 'unlimited' THEN 1 ELSE greatest((t).leases, 1) END)) END $$;
 
 -- Marks the task done: a result of exactly the counted runs with what they say together, and its event. The caller holds the
--- ledger row, and appends the columns that it gets to stat_delta; rows of further answer fields are appended here. Reads n_answers
+-- ledger row, whose answers and leases are written as t has them, and appends the columns that it gets to stat_delta; rows of further answer fields are appended here. Reads n_answers
 -- runs once per completion, which is why the ledger needs no list of run ids. p_quiet: no event, as for trials. w: what the answers amount to
 -- (weigh). p_changed: the position of this transaction, where the caller knows it.
 CREATE FUNCTION complete(t task_ledger, p_quiet boolean, p_now timestamptz, w weighed DEFAULT NULL, p_changed bigint DEFAULT NULL) RETURNS outcome LANGUAGE plpgsql AS $$
@@ -101,7 +102,7 @@ BEGIN
     END IF;
     IF w.generation IS NULL AND w.posterior IS NOT NULL THEN PERFORM teach(t.project_id, t.task_id); END IF;
     o := (1, s.consensus_hash, s.n_compared, s.agreement);
-    UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
+    UPDATE task_ledger SET done = true, answers = t.answers, leases = t.leases, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
     IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;
     IF v > 1 OR w.ruled THEN PERFORM review_by_rules(t, w, v > 1, p_now); END IF;
     IF p_quiet THEN RETURN o; END IF;
@@ -183,9 +184,9 @@ DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean
 BEGIN
     -- What most answers come to: the volunteer holds a lease, the answer counts, and the project has none of the rules that need more. One
     -- statement reads the facts and locks the task, as current is explained at take_next (32_candidate_scan.sql). Below the same is done
-    -- for every answer, in single steps.
+    -- for every answer, in single steps. The row of a task that has what it wants so far is written when it is decided whether that is all.
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
-    SELECT trial, counted_per_network, has_bars, has_label, has_label AND has_rules AND NOT trial, n_gold = 0 AND sched <> 'incremental' AND NOT (trial OR has_bars OR has_label) AS plain,
+    SELECT trial, counted_per_network, has_bars, has_label, has_label AND has_rules AND NOT trial, sched <> 'incremental' AND NOT (trial OR has_bars OR has_label AND has_rules) AS plain,
            CASE WHEN p_user IS NOT NULL THEN (SELECT owners_ids @> ARRAY[p_user] FROM project WHERE id = p_project) END,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
            OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
@@ -198,7 +199,7 @@ BEGIN
           JOIN task_ledger seen ON seen.project_id = p_project AND seen.task_id = p_task
           JOIN task_ledger mine ON mine.project_id = p_project AND mine.task_id = p_task
          WHERE e.project_id = p_project AND e.actor = p_actor AND e.task_id = p_task
-           AND NOT seen.retired AND seen.mode NOT IN ('gold', 'one_at_a_time') AND mine.answers < mine.n_answers
+           AND NOT seen.retired AND NOT seen.done AND seen.mode NOT IN ('gold', 'one_at_a_time') AND mine.answers < mine.n_answers
            AND CASE WHEN p_ip <> '' AND p_actor ~ '^[ci]:' THEN e.network = p_ip AND CASE WHEN maximum > 0 THEN (SELECT true FROM (
                     SELECT FROM task_run x WHERE x.user_ip = p_ip AND x.project_id + 0 = p_project AND -x.task_id = -p_task AND x.counted UNION ALL
                     SELECT FROM lease x WHERE x.network = p_ip AND x.project_id + 0 = p_project AND -x.task_id = -p_task AND x.actor ~ '^[ci]:') s
@@ -213,20 +214,25 @@ BEGIN
                  AND NOT EXISTS (SELECT FROM lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors[2:]))
                  AND NOT EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors[2:]));
     END IF; END IF;
+    IF current THEN IF labelled THEN                    -- after the lock, so that all answers are read by one declaration (follow_label)
+        SELECT * INTO f FROM class_of(p_project, p_actor, p_info);
+        class_ := f.class; current := f.reliable;
+    END IF; END IF;
     IF current THEN
         WITH held AS (DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task),
-             total AS (UPDATE task_ledger SET answers = answers + 1, leases = leases - 1 WHERE project_id = p_project AND task_id = p_task),
+             total AS (UPDATE task_ledger SET answers = answers + 1, leases = leases - 1 WHERE project_id = p_project AND task_id = p_task AND NOT a.full),
              figures AS (INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds, bytes)
                 SELECT p_project, date_trunc('hour', p_now), p_actor, p_user, 1, 1,
                        time_spent(a.granted, p_now, CASE WHEN p_now > a.expires THEN extract(epoch FROM p_now - a.expires) END), coalesce(octet_length(p_info::text), 0)
                  WHERE NOT a.full)
-        INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, timeout, calibration, media_url, info, changed_xid, circumstances)
+        INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, timeout, calibration, media_url, info, class, changed_xid, circumstances)
         VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, a.granted, p_now, true, CASE WHEN p_now > a.expires THEN extract(epoch FROM p_now - a.expires) END,
-                p_calibration, p_media_url, p_info, pg_current_xact_id()::text::bigint + a.base, p_circumstances)
+                p_calibration, p_media_url, p_info, class_, pg_current_xact_id()::text::bigint + a.base, p_circumstances)
         RETURNING id, 'counted', a.granted, task_run.timeout INTO run, state, granted, late_seconds;
         IF NOT a.full THEN RETURN; END IF;
         SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
-        l := a; whose := p_user; is_trial := false; labelled := false; ruled := false; held := true; c := 1; changed := pg_current_xact_id()::text::bigint + a.base;
+        t.answers := t.answers + 1; t.leases := t.leases - 1;
+        l := a; whose := p_user; is_trial := false; held := true; c := 1; changed := pg_current_xact_id()::text::bigint + a.base;
     END IF;
     surplus := false; reliable := true; more := 0; anonymous := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:';
     IF current IS NOT TRUE THEN
@@ -319,7 +325,7 @@ BEGIN
             IF t.max_answers IS NOT NULL THEN more := t.answers - wanted; END IF;
         ELSE
             IF last = 1 THEN
-                UPDATE task_ledger SET n_answers = wanted_so_far(t, w.min_answers), requeued_xid = stamp(p_project)
+                UPDATE task_ledger SET answers = t.answers, leases = t.leases, n_answers = wanted_so_far(t, w.min_answers), requeued_xid = stamp(p_project)
                  WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
             END IF;
             last := 0; more := t.n_answers - wanted;

@@ -26,6 +26,22 @@ BEGIN
     RETURN a || p_also;
 END $$;
 
+-- The lock of what an actor is linked with. Who passes tasks because a linked actor has answered them shares it, until their position is there
+-- for everybody; who removes a link has it alone, and so finds every position that follows the link.
+CREATE FUNCTION person_key(p_actor text) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$ SELECT hashtextextended('person/' || p_actor, 0) $$;
+
+-- The actors of a volunteer who is about to pass what they have answered, as proven_actors. Their links stay until the transaction ends. Not
+-- p_also where another transaction is linking it, which may yet be undone. Null: one of the links is being removed.
+CREATE FUNCTION passing_actors(p_project bigint, p_actor text, p_also text, p_now timestamptz) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE a text[] := proven_actors(p_project, p_actor, p_also, p_now);
+BEGIN
+    IF cardinality(a) = 1 THEN RETURN a; END IF;
+    IF NOT pg_try_advisory_xact_lock_shared(person_key(p_actor)) THEN RETURN NULL; END IF;
+    a := proven_actors(p_project, p_actor, p_also, p_now);
+    RETURN CASE WHEN p_also IS NULL OR EXISTS (SELECT FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project) AND other = p_also)
+                THEN a ELSE array_remove(a, p_also) END;
+END $$;
+
 -- The lock of a link. Who writes or deletes its rows holds it, so that nobody ever waits for one of the rows.
 CREATE FUNCTION link_key(p_one text, p_other text, p_project bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$
 SELECT hashtextextended('same_person/' || least(p_one, p_other) || '/' || greatest(p_one, p_other), p_project) $$;
@@ -40,11 +56,12 @@ BEGIN
         ON CONFLICT DO NOTHING;
 END $$;
 
--- Removes a link, unless another transaction is at it. Their positions start again: what only the other one has answered is theirs to
--- answer now (I7). False: it is busy. Waits for nobody.
+-- Removes a link, unless another transaction is at it, or asks by it. Their positions start again: what only the other one has answered is
+-- theirs to answer now (I7). False: it is busy. Waits for nobody.
 CREATE FUNCTION unlink_actors(p_one text, p_other text, p_project bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(link_key(p_one, p_other, p_project)) THEN RETURN false; END IF;
+    IF NOT (pg_try_advisory_xact_lock(link_key(p_one, p_other, p_project)) AND pg_try_advisory_xact_lock(person_key(p_one))
+            AND pg_try_advisory_xact_lock(person_key(p_other))) THEN RETURN false; END IF;
     DELETE FROM same_person WHERE project_id = p_project AND (actor, other) IN ((p_one, p_other), (p_other, p_one));
     DELETE FROM position WHERE (project_id, actor, scan) IN (
         SELECT x.project_id, x.actor, x.scan FROM position x JOIN project_ledger l ON l.project_id = x.project_id
@@ -52,10 +69,12 @@ BEGIN
     RETURN true;
 END $$;
 
--- Removes what links an actor. It waits for those who are at one of the links, before it locks any row.
+-- Removes what links an actor. It waits for those who are at one of the links or ask by it, before it locks any row.
 CREATE FUNCTION unlink_all(p_actor text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock(k) FROM (SELECT link_key(actor, other, project_id) AS k FROM same_person WHERE actor = p_actor ORDER BY 1 OFFSET 0) l;
+    PERFORM pg_advisory_xact_lock(k) FROM (
+        SELECT DISTINCT k FROM same_person, LATERAL (VALUES (link_key(actor, other, project_id)), (person_key(actor)), (person_key(other))) v (k)
+         WHERE actor = p_actor ORDER BY 1 OFFSET 0) l;
     PERFORM unlink_actors(p_actor, other, project_id) FROM (SELECT * FROM same_person WHERE actor = p_actor ORDER BY other) l;
 END $$;
 

@@ -143,7 +143,8 @@ BEGIN
     IF own <> '{}' THEN
         late := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor AND expires <= p_now ORDER BY task_id);
     END IF;
-    actors := proven_actors(p_project, p_actor, p_also, p_now);
+    actors := passing_actors(p_project, p_actor, p_also, p_now);
+    IF actors IS NULL THEN state := 'again'; RETURN; END IF;
     IF own <> '{}' AND cardinality(actors) > 1 THEN     -- leased before the two were known to be one person
         twice := ARRAY(SELECT DISTINCT task_id FROM task_run WHERE project_id = p_project AND task_id = ANY (own) AND actor = ANY (actors));
     END IF;

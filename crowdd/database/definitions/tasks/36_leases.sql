@@ -69,13 +69,19 @@ BEGIN
     END IF;
 END $$;
 
--- Gives a lease back, as skipped or because the page closed, also one that they have as another of their actors. False: there was none.
+-- Gives a lease back, as skipped or because the page closed, also one that they have as another of their actors, unless they have answered the
+-- task themselves (I3). False: there was none. What another of them holds as no more than the right to answer late stays theirs: they may have
+-- skipped it.
 CREATE FUNCTION release_task(p_project bigint, p_actor text, p_task bigint, p_skip boolean, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE actors text[] := actors_of(p_project, p_actor);
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
-    IF cardinality(actors) > 1 THEN PERFORM adopt_lease(p_project, p_task, actors, p_now); END IF;
+    IF cardinality(actors) > 1 AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor)
+       AND (EXISTS (SELECT FROM lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors))
+            OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors) AND placeless)) THEN
+        PERFORM adopt_lease(p_project, p_task, actors, p_now);
+    END IF;
     IF end_lease(p_project, p_actor, p_task, 'infinity', p_now, p_skip, p_now) THEN RETURN true; END IF;
     UPDATE expired_lease SET placeless = false, skipped = p_skip, expires = p_now WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND placeless;
     RETURN FOUND;

@@ -177,10 +177,11 @@ BEGIN
 END $$;
 
 -- Deletes a volunteer's answers to some tasks and releases their leases of them, as if the volunteer had never come. The history keeps
--- that there were answers, without what they said.
+-- that there were answers, without what they said. Who had skipped some of the tasks has passed them: their positions start again (I7).
 CREATE FUNCTION withdraw(p_project bigint, p_tasks bigint[], p_actor text, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE r record; t task_ledger; is_done boolean; e effect := (0, 0, 0, 0); runs bigint[];
 BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
     FOR r IN SELECT l.task_id FROM unnest(p_tasks) l(task_id)
               WHERE EXISTS (SELECT FROM task_run x WHERE x.project_id = p_project AND x.task_id = l.task_id AND x.actor = p_actor)
                  OR EXISTS (SELECT FROM lease x WHERE x.project_id = p_project AND x.actor = p_actor AND x.task_id = l.task_id) ORDER BY 1 LOOP
@@ -199,6 +200,9 @@ BEGIN
         e.completed := e.completed + (is_done AND NOT t.done)::int;
         e.reopened := e.reopened + (t.done AND NOT is_done)::int;
     END LOOP;
+    IF EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (p_tasks) AND skipped) THEN
+        DELETE FROM position WHERE project_id = p_project AND actor = p_actor;
+    END IF;
     DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (p_tasks);
     RETURN e;
 END $$;

@@ -51,6 +51,7 @@ BEGIN
                            WHERE project_id = a.project AND open AND (rank, task_id) > (o.k1, o.k2) ORDER BY rank, task_id LIMIT 8) l
                     WHERE (SELECT true FROM task_run x WHERE x.project_id = a.project AND x.task_id = l.task_id AND x.actor = ANY (a.actor || w.others) LIMIT 1) IS NULL LIMIT 1) f
              WHERE (a.also IS NULL OR a.also = ANY (w.others))
+               AND (w.others = '{}' OR pg_try_advisory_xact_lock_shared(person_key(a.actor)))       -- as in passing_actors
                AND (SELECT true FROM lease x WHERE x.project_id = a.project AND x.actor = a.actor LIMIT 1) IS NULL
                AND (SELECT true FROM task_ledger WHERE project_id = a.project AND open AND requeued_xid IS NOT NULL
                        AND (requeued_xid, task_id) > (greatest(b.k1, r.k1, 0)::bigint, CASE WHEN b.k1 > r.k1 THEN b.k2 ELSE coalesce(r.k2, b.k2, 0) END) LIMIT 1) IS NULL
@@ -145,18 +146,18 @@ END $$;
 --
 -- The first statement locks the tasks of all answers but those for which submit locks the project first, in the order of tasks. The second reads
 -- the facts, which hold from then on, and writes; the row of a task is written once. Completions of tasks of projects without answer fields are a
--- third.
+-- third. Of others it is decided one by one whether a task that has what it wants so far has all that it needs.
 CREATE FUNCTION submit_together(p_answers jsonb, p_now timestamptz, p_base bigint)
 RETURNS TABLE (nth bigint, project bigint, actor text, state text, run bigint, granted timestamptz, late_seconds double precision) LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
-DECLARE locked bigint[]; a record; f record; t task_ledger; o outcome; changed bigint;
+DECLARE locked bigint[]; a record; f record; t task_ledger; o outcome; w weighed; changed bigint; more int;
 BEGIN
     locked := (
         SELECT array_agg(a.nth) FILTER (WHERE a.plain) FROM (
                SELECT a.*, p.plain FROM ROWS FROM (jsonb_to_recordset(p_answers) AS (project bigint, actor text, task bigint, user_id bigint)) WITH ORDINALITY
                       AS a (project, actor, task, user_id, nth)
-                CROSS JOIN LATERAL (SELECT n_gold = 0 AND sched <> 'incremental' AND NOT (has_bars OR has_label) AS plain FROM project_ledger
+                CROSS JOIN LATERAL (SELECT sched <> 'incremental' AND NOT (has_bars OR has_label AND has_rules) AS plain FROM project_ledger
                                      WHERE project_id = a.project AND NOT trial OFFSET 0) p
                 WHERE (a.user_id IS NULL OR (SELECT owners_ids @> ARRAY[a.user_id] FROM project WHERE id = a.project) IS NOT TRUE)
                   AND ((SELECT true FROM lease x WHERE x.project_id = a.project AND x.actor = a.actor AND x.task_id = a.task) OR
@@ -169,19 +170,20 @@ BEGIN
         SELECT *, turn = free AS fills, CASE WHEN turn = free THEN (SELECT answer_fields IS NULL FROM project WHERE id = g.project) IS TRUE
                        AND (SELECT true FROM result x WHERE x.project_id = g.project AND x.task_id = g.task LIMIT 1) IS NULL END AS simply
           FROM (SELECT a.nth, a.project, a.actor, a.task, a.user_id, a.ip, a.external, coalesce(a.info, 'null') AS said, a.calibration, a.media_url, a.circumstances,
-                       e.granted, CASE WHEN p_now > e.expires THEN extract(epoch FROM p_now - e.expires)::float8 END AS late, t.version, t.free,
+                       e.granted, CASE WHEN p_now > e.expires THEN extract(epoch FROM p_now - e.expires)::float8 END AS late, t.version, t.free, p.has_label, k.class,
                        row_number() OVER (PARTITION BY a.task ORDER BY a.nth) AS turn
                   FROM (SELECT DISTINCT ON (task, actor) * FROM ROWS FROM (jsonb_to_recordset(p_answers) AS (project bigint, actor text, task bigint, user_id bigint,
                                ip text, external text, info jsonb, calibration bigint, media_url text, also text, circumstances jsonb)) WITH ORDINALITY
                                AS a (project, actor, task, user_id, ip, external, info, calibration, media_url, also, circumstances, nth)
                          WHERE nth = ANY (locked) ORDER BY task, actor, nth) a
-                 CROSS JOIN LATERAL (SELECT counted_per_network FROM project_ledger
-                         WHERE project_id = a.project AND n_gold = 0 AND sched <> 'incremental' AND NOT (trial OR has_bars OR has_label) OFFSET 0) p
+                 CROSS JOIN LATERAL (SELECT counted_per_network, has_label FROM project_ledger
+                         WHERE project_id = a.project AND sched <> 'incremental' AND NOT (trial OR has_bars OR has_label AND has_rules) OFFSET 0) p
                  CROSS JOIN LATERAL (SELECT granted, expires, network FROM lease x WHERE x.project_id = a.project AND x.actor = a.actor AND x.task_id = a.task OFFSET 0) e
                  CROSS JOIN LATERAL (SELECT ctid AS version, n_answers - answers AS free FROM task_ledger
-                         WHERE project_id = a.project AND task_id = a.task AND NOT retired AND NOT done AND mode NOT IN ('gold', 'one_at_a_time') AND max_answers IS NULL OFFSET 0) t
+                         WHERE project_id = a.project AND task_id = a.task AND NOT retired AND NOT done AND mode NOT IN ('gold', 'one_at_a_time') OFFSET 0) t
                  CROSS JOIN LATERAL (SELECT ARRAY(SELECT other FROM same_person x WHERE x.actor = a.actor AND x.project_id IN (0, a.project)) AS others OFFSET 0) w
-                 WHERE (a.also IS NULL OR a.also = ANY (w.others))
+                  LEFT JOIN LATERAL (SELECT c.class, c.reliable FROM class_of(a.project, a.actor, coalesce(a.info, 'null')) c WHERE p.has_label OFFSET 0) k ON true
+                 WHERE (a.also IS NULL OR a.also = ANY (w.others)) AND k.reliable IS NOT FALSE
                    AND CASE WHEN w.others <> '{}' THEN NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = a.project AND x.task_id = a.task AND x.actor = ANY (w.others))
                                                    AND NOT EXISTS (SELECT FROM lease x WHERE x.project_id = a.project AND x.task_id = a.task AND x.actor = ANY (w.others))
                                                    AND NOT EXISTS (SELECT FROM expired_lease x WHERE x.project_id = a.project AND x.task_id = a.task AND x.actor = ANY (w.others))
@@ -195,17 +197,18 @@ BEGIN
     held AS (DELETE FROM lease e USING g WHERE e.project_id = g.project AND e.actor = g.actor AND e.task_id = g.task),
     total AS (
         UPDATE task_ledger t SET answers = t.answers + x.n, leases = t.leases - x.n, done = x.simply
-          FROM (SELECT version, count(*)::int AS n, coalesce(bool_or(simply), false) AS simply FROM g GROUP BY 1) x WHERE t.ctid = x.version),
+          FROM (SELECT version, count(*)::int AS n, coalesce(bool_or(simply), false) AS simply FROM g GROUP BY 1 HAVING NOT bool_or(fills AND NOT simply)) x
+         WHERE t.ctid = x.version),
     figures AS (
         INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds, bytes)
         SELECT project, date_trunc('hour', p_now), actor, user_id, 1, 1, time_spent(granted, p_now, late), octet_length(said::text) FROM g WHERE NOT fills),
     stored AS (
-        INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, timeout, calibration, media_url, info, changed_xid, circumstances)
-        SELECT project, task, actor, user_id, nullif(ip, ''), external, granted, p_now, true, late, calibration, media_url, said, changed, circumstances FROM g ORDER BY task, nth
+        INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, timeout, calibration, media_url, info, class, changed_xid, circumstances)
+        SELECT project, task, actor, user_id, nullif(ip, ''), external, granted, p_now, true, late, calibration, media_url, said, class, changed, circumstances FROM g ORDER BY task, nth
         RETURNING id)
     SELECT array_agg(nth ORDER BY task, nth) AS nths, array_agg(project ORDER BY task, nth) AS projects, array_agg(actor ORDER BY task, nth) AS actors,
            array_agg(granted ORDER BY task, nth) AS granted, array_agg(late ORDER BY task, nth) AS late, (SELECT array_agg(id ORDER BY id) FROM stored) AS runs,
-           jsonb_agg(jsonb_build_object('project', project, 'task', task, 'actor', actor, 'user_id', user_id, 'simply', simply, 'seconds', time_spent(granted, p_now, late),
+           jsonb_agg(jsonb_build_object('project', project, 'task', task, 'actor', actor, 'user_id', user_id, 'simply', simply, 'labelled', has_label, 'n', turn, 'seconds', time_spent(granted, p_now, late),
                                         'bytes', octet_length(said::text)) ORDER BY task) FILTER (WHERE fills) AS ends INTO a FROM g;
     IF a.nths IS NULL THEN RETURN; END IF;
     IF a.ends IS NOT NULL AND NOT a.ends @> '[{"simply": false}]' THEN          -- as complete does it for one
@@ -230,12 +233,21 @@ BEGIN
           FROM e JOIN done ON done.task_id = e.task ORDER BY e.task;
         a.ends := NULL;
     END IF;
-    FOR f IN SELECT * FROM jsonb_to_recordset(a.ends) AS e (project bigint, task bigint, actor text, user_id bigint, seconds numeric, bytes bigint) LOOP
+    FOR f IN SELECT * FROM jsonb_to_recordset(a.ends)
+             AS e (project bigint, task bigint, actor text, user_id bigint, simply boolean, labelled boolean, n int, seconds numeric, bytes bigint) LOOP
         SELECT * INTO t FROM task_ledger WHERE project_id = f.project AND task_id = f.task;
-        t.done := false;
-        o := complete(t, false, p_now, NULL, changed);
-        INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
-        VALUES (f.project, date_trunc('hour', p_now), f.actor, f.user_id, 1, 1, 1, f.seconds, f.bytes, o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
+        t.done := false; o := NULL; w := NULL; more := 0;
+        IF NOT f.simply THEN t.answers := t.answers + f.n; t.leases := t.leases - f.n; END IF;
+        IF f.labelled THEN w := weigh(f.project, f.task); END IF;
+        IF stops(t, w) THEN
+            o := complete(t, false, p_now, w, changed);
+        ELSE
+            more := wanted_so_far(t, w.min_answers) - t.n_answers;
+            UPDATE task_ledger SET answers = t.answers, leases = t.leases, n_answers = t.n_answers + more, requeued_xid = stamp(f.project) WHERE project_id = f.project AND task_id = f.task;
+        END IF;
+        INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, wanted, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
+        VALUES (f.project, date_trunc('hour', p_now), f.actor, f.user_id, 1, 1, coalesce(o.outcomes, 0), more, f.seconds, f.bytes, o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
+        IF more > 0 AND t.uncounted > 0 THEN PERFORM reconcile_task(f.project, f.task, false, p_now); END IF;
     END LOOP;
     RETURN QUERY SELECT u.nth, u.project, u.actor, 'counted', u.run, u.granted, u.late
                    FROM unnest(a.nths, a.projects, a.actors, a.runs, a.granted, a.late) u (nth, project, actor, run, granted, late);

@@ -99,12 +99,20 @@ BEGIN
     RETURN q;
 END $$;
 
+-- How many tasks one transaction may change: what is larger is changed by the queue, in transactions of its own (AT_ONCE in
+-- crowdd/features/tasks/settings.py).
+CREATE FUNCTION tasks_at_once() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT 5000 $$;
+
 -- The model of a project follows its declaration. Another label: learning starts over, and the answers are read again
--- (compare_results). The caller holds the project.
+-- (compare_results). The caller holds the project. It may have the tasks follow in the same transaction: so they are locked before the model,
+-- for which an answer of a new class waits (new_class).
 CREATE FUNCTION follow_label(p_project bigint, p_label jsonb, p_trust jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE q trust_model; c jsonb[] := ARRAY(SELECT jsonb_array_elements(p_label->'choices')); known boolean;
 BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;        -- no import meanwhile: new tasks follow info.trust
+    IF (SELECT n_ordinals FROM project_ledger WHERE project_id = p_project) <= tasks_at_once() THEN
+        PERFORM FROM task_ledger WHERE project_id = p_project ORDER BY task_id FOR UPDATE;
+    END IF;
     SELECT * INTO q FROM trust_model WHERE project_id = p_project FOR UPDATE;
     known := FOUND;
     IF p_label IS NULL THEN

@@ -2,7 +2,8 @@
 -- the few answers of its task and from what is known of their volunteers, so deletions, corrections and late answers need nothing undone.
 --
 -- Lock order: the task's ledger row, then its runs and results, then trust_model and reliability, which are only read. A class that
--- appears for the first time is the exception: it is added to trust_model, at most fifty times in a project.
+-- appears for the first time is the exception: it is added to trust_model, at most fifty times in a project. So nobody who holds these two
+-- may wait for a ledger row.
 
 -- The class of an answer, null if it does not fit, and whether its volunteer's answers count. The caller holds the ledger row.
 CREATE FUNCTION class_of(p_project bigint, p_actor text, p_info jsonb, OUT class smallint, OUT reliable boolean) LANGUAGE plpgsql AS $$

@@ -90,16 +90,18 @@ BEGIN
     RETURN would_stop(t, n, p_n, p_minimum, p_confidence, '', 0, 0);
 END $$;
 
--- Has the answers of a volunteer count although they seemed no better than chance, in these tasks as far as places are free.
+-- Has the answers of a volunteer count although they seemed no better than chance, in these tasks as far as places are free. Tasks are locked
+-- before the volunteer, for whom a fold waits with the model in its hands.
 CREATE FUNCTION lift(p_project bigint, p_tasks bigint[], p_actor text, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0); n int;
 BEGIN
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND uncounted > 0 ORDER BY task_id FOR UPDATE;
     INSERT INTO reliability (project_id, actor, generation, lifted)
     SELECT p_project, p_actor, coalesce((SELECT generation FROM trust_model WHERE project_id = p_project), 0), true
         ON CONFLICT (project_id, actor) DO UPDATE SET lifted = true, counts = true WHERE NOT reliability.lifted;
     FOR t IN SELECT * FROM task_ledger l WHERE project_id = p_project AND task_id = ANY (p_tasks) AND uncounted > 0
                 AND EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor AND r.unreliable)
-              ORDER BY task_id FOR UPDATE LOOP
+              ORDER BY task_id LOOP
         UPDATE task_run SET unreliable = false WHERE project_id = p_project AND task_id = t.task_id AND actor = p_actor AND unreliable;
         GET DIAGNOSTICS n = ROW_COUNT;
         PERFORM reconcile_task(p_project, t.task_id, false, p_now);
