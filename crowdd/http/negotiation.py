@@ -42,6 +42,7 @@ _JSON, _TYPE = "application/json", "text/html; charset=utf-8"
 _API = encode({**frames.api_headers(), "Cache-Control": "no-cache"})
 _API_JSON = (*_API, *encode({"Content-Type": _JSON}))
 _PRIVATE = encode({"Cache-Control": "private, no-store"})  # what was made for one person stays in no cache
+_MEMBERS_ONLY = "members_only"
 _OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
 
 
@@ -100,7 +101,7 @@ class Negotiator:
             shown = error_object(error, incoming.method, target_of(incoming.path))
             return self.write(incoming, JsonResponse(shown, shown["status_code"], headers_of(error)))
         if isinstance(error, AnonymousError) and incoming.who.user_id is None:
-            return self._sign_in(incoming)
+            return self._sign_in(incoming, error)
         if isinstance(error, ProofNeededError | SecondFactorNeededError) and not incoming.wants_json:
             return self._lead(incoming, error)
         status, _ = status_of(error)
@@ -209,8 +210,10 @@ class Negotiator:
             self.cookies.flash(incoming, words, answer.status)
         return self._go(incoming, answer.location)
 
-    def _sign_in(self, incoming: Incoming) -> bytes:
-        """Both faces get a real 302 where signing in is required."""
+    def _sign_in(self, incoming: Incoming, error: CrowddError) -> bytes:
+        """Both faces get a real 302 where signing in is required. People who need not everywhere are told why."""
+        if error.code == _MEMBERS_ONLY and not incoming.wants_json and not incoming.is_prefetch:
+            self.cookies.flash(incoming, self.languages.say(message_of(error), locale_of(incoming)), "info")
         here = incoming.path if incoming.method in ("GET", "HEAD") else "/"
         body = self._go(incoming, f"/account/signin?next={quote(here.encode('utf-8', 'replace'))}")
         _send_cookies(incoming)

@@ -22,7 +22,7 @@ from crowdd.features.batches.runner import BatchRunner
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks.changes import Changes
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
-from crowdd.kernel.config.data import UploadSettings
+from crowdd.kernel.config.data import MediaSettings, UploadSettings
 from crowdd.kernel.config.limits import QuotaSettings
 from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kernel.languages import _
@@ -66,6 +66,11 @@ class Batches:
     _runner: BatchRunner
     _changes: Changes
     _site: Site
+
+    @property
+    def pictures(self) -> MediaSettings:
+        """What pictures are made by."""
+        return self._runner.pictures
 
     async def proposed_redundancy(self, row: ProjectPage) -> int:
         """The answers per task that a page proposes."""

@@ -23,6 +23,7 @@ from crowdd.kernel.values import JsonObject
 PICTURE, SOUND, VIDEO = "picture", "sound", "video"
 MEDIA_KINDS: Final = (PICTURE, SOUND, VIDEO)
 MAX_COLUMN = 100  # characters, as sources of questions have it
+TILES = "_tiles"  # behind the name of a column with a picture
 _KIND_OF_MEDIUM: Final = {
     "picture": PICTURE,
     "pictures": PICTURE,
@@ -37,12 +38,14 @@ class Medium:
     """What a prepared file gives a task.
 
     ``facts`` are further columns (``thumbnail``, ``width``, ``height``, ``type``, ``date`` …) with their values.
+    ``tiles`` is the address of the picture in tiles, "" for none.
     """
 
     kind: str
     url: str
     filename: str
     facts: Mapping[str, Any]
+    tiles: str = ""
 
 
 def question_columns(questions: object) -> dict[str, list[str]]:
@@ -77,14 +80,18 @@ def task_info_of(media: Sequence[Medium], questions: Mapping[str, Sequence[str]]
     """The columns of a task with these media, in the order of its group.
 
     Each file of a kind fills the next column of that kind; behind the last one the first is counted on (``picture_2``).
-    Facts are those of the first file, those of further ones are counted on in the same way.
+    Facts are those of the first file, those of further ones are counted on in the same way. The address of a picture's
+    tiles is in the column of that name beside the picture's (``picture_tiles``), where the viewer of pictures finds it.
     """
     info: dict[str, Any] = {}
     counts: dict[str, int] = {}
     for number, medium in enumerate(media, 1):
         nth = counts[medium.kind] = counts.get(medium.kind, 0) + 1
         columns = columns_for(medium.kind, questions, chosen)
-        info[columns[nth - 1] if nth <= len(columns) else f"{columns[0]}_{nth}"] = medium.url
+        shown = columns[nth - 1] if nth <= len(columns) else f"{columns[0]}_{nth}"
+        info[shown] = medium.url
+        if medium.tiles:
+            info[f"{shown}{TILES}"] = medium.tiles
         for name, value in {"filename": medium.filename, **medium.facts}.items():
             column = name if number == 1 else f"{name}_{number}"
             if value not in (None, "") and column not in info:
@@ -130,6 +137,7 @@ def facts_of(names: MediaNames, project_id: int, prepared: Prepared, page: int =
         "url": addresses["page" if page else "web"],
         "thumbnail": addresses.get("thumbnail"),
         "original": addresses.get("original"),
+        "tiles": addresses.get("tiles"),
         "width": shown.width or None,
         "height": shown.height or None,
         **_size_of_original(prepared, shown),
@@ -172,7 +180,8 @@ def medium_of(file: MediaFile) -> Medium:
     """What a prepared file gives a task."""
     facts = file.prepared or {}
     names = (*_OF_FILE, "original_width", "original_height", "type", "seconds", "date", "description", "page", *_PLACE)
-    return Medium(str(facts["kind"]), str(facts["url"]), file.path, {name: facts.get(name) for name in names})
+    more = {name: facts.get(name) for name in names}
+    return Medium(str(facts["kind"]), str(facts["url"]), file.path, more, str(facts.get("tiles") or ""))
 
 
 def keys_of(files: Sequence[MadeFile]) -> list[str]:

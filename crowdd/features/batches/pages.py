@@ -55,7 +55,10 @@ class _Limits(TypedDict):
 
 
 class MediaPrivate(ProjectPrivate, _Limits):
-    pass
+    """``web_pixels``: the longest side of a picture that volunteers see; ``tiles``: whether larger ones have tiles."""
+
+    web_pixels: int
+    tiles: bool
 
 
 class BatchPublic(ProjectPublic, WithForm):
@@ -118,7 +121,14 @@ class MediaPages:
             **message,
         )
         proposed = await self._batches.proposed_redundancy(row)
-        return Page("project/media.html", public, MediaPrivate(**context.private, **self._limits(proposed)))
+        pictures = self._batches.pictures
+        private = MediaPrivate(
+            **context.private,
+            **self._limits(proposed),
+            web_pixels=pictures.web_pixels,
+            tiles=bool(pictures.tile_pixels),
+        )
+        return Page("project/media.html", public, private)
 
     def _limits(self, n_answers: int) -> _Limits:
         limits = self._batches.limits

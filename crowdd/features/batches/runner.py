@@ -38,7 +38,7 @@ from crowdd.features.media.store import MediaNames, MediaStore
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.tasks import statements as task_statements
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
-from crowdd.kernel.config.data import UploadSettings
+from crowdd.kernel.config.data import MediaSettings, UploadSettings
 from crowdd.kernel.errors import ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import JsonObject
@@ -63,6 +63,11 @@ class BatchRunner:
     _names: MediaNames
     _quota: Quota
     _limits: UploadSettings
+
+    @property
+    def pictures(self) -> MediaSettings:
+        """What pictures are made by."""
+        return self._preparation.settings
 
     async def run(self, item: QueuedTask) -> dict[str, object]:
         """Does all that a batch has to do now. Raises NotFoundError, ForbiddenError when its owner is none any more."""
@@ -139,7 +144,8 @@ class BatchRunner:
             raise InvalidValueError(_("The file is empty."))
 
     async def _prepare_new(self, item: QueuedTask, batch: Batch, file: MediaFile, digest: bytes) -> None:
-        choices = Choices(original=batch["keep_original"], location=batch["keep_location"])
+        tiles = await statements.zooms_deeply(self._db, file.project_id)
+        choices = Choices(batch["keep_original"], batch["keep_location"], tiles)
         with self._incoming.working_folder(file.id) as folder:
             prepared = await self._preparation.prepare(self._incoming.path(file.id), folder, choices)
             files = list_made_files(self._names, file.project_id, prepared)

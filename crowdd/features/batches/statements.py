@@ -365,3 +365,13 @@ async def open_among(db: Database, ids: Sequence[int]) -> set[int]:
         "SELECT id FROM media_file WHERE id = ANY (%(ids)s) AND state IN ('arriving', 'waiting')", {"ids": list(ids)}
     )
     return {int(row["id"]) for row in rows}
+
+
+async def zooms_deeply(db: Database, project_id: int) -> bool:
+    """Whether the questions of a project show pictures to zoom deeply into."""
+    rows = await db.fetch(
+        "SELECT 1 FROM project WHERE id = %(project)s"
+        """ AND jsonb_path_exists(info, '$.questions.steps[*].media[*] ? (@.type == "zoom_picture")')""",
+        {"project": project_id},
+    )
+    return bool(rows)

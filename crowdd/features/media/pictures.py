@@ -6,15 +6,19 @@ Only pixels are left of a file. ``crowdd.features.media.prepared`` cleans the te
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from io import BytesIO
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 from PIL import ExifTags, Image, ImageCms, ImageFile, ImageOps, IptcImagePlugin
 
+from crowdd.core.uploads import DOWNLOAD
 from crowdd.features.media.file_parts import OutFolder
 from crowdd.features.media.prepared import RefusedFile, damaged
+from crowdd.features.media.tiles import SUFFIX, Pyramid
 from crowdd.kernel.lazy import lazy
 
 MAX_CHARACTERS: Final = 10_000
@@ -130,6 +134,10 @@ _SAVING: Mapping[str, tuple[str, str, dict[str, Any]]] = {
     "WEBP": ("image/webp", ".webp", {"quality": 85, "method": 4}),
     "PNG": ("image/png", ".png", {}),
 }
+_TILES: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "jpg": ("JPEG", {"quality": 85}),
+    "webp": ("WEBP", {"quality": 85, "method": 2}),
+}
 _FULL: Mapping[str, dict[str, Any]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"quality": 95, "method": 2},
@@ -157,7 +165,7 @@ def load_formats() -> None:
 
 
 def prepare(source: Path, format_: str, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
-    """Makes web, thumbnail and perhaps original, or the pages of a TIFF. Raises RefusedFile."""
+    """Makes web, thumbnail and perhaps tiles and original, or the pages of a TIFF. Raises RefusedFile."""
     Image.MAX_IMAGE_PIXELS = None  # what is allowed, we say
     if format_ == "HEIC":
         _register_heif()
@@ -179,7 +187,8 @@ def _prepare(picture: ImageFile.ImageFile, format_: str, out: OutFolder, options
     place = place_of(picture) if options["location"] else None
     about |= description_of(picture)
     whole = picture.size
-    if format_ == "JPEG" and not options["original"]:
+    tiled = _wants_tiles(picture.size, options)
+    if format_ == "JPEG" and not options["original"] and not tiled:
         picture.draft("RGB", _within(picture.size, options["web_pixels"]))  # decodes fewer pixels of a large picture
     picture.load()
     size = whole if format_ == "JPEG" else picture.size  # Pillow itself turns the pictures of a TIFF
@@ -187,7 +196,8 @@ def _prepare(picture: ImageFile.ImageFile, format_: str, out: OutFolder, options
         size = size[::-1]
     if options["original"]:
         _add_original(picture, format_, out, exif_of_place(picture) if options["location"] else b"")
-    web = web_picture(picture, options["web_pixels"])
+    upright = _with_tiles(picture, out) if tiled else picture
+    web = web_picture(upright, options["web_pixels"])
     add_picture(out, "web", web, lossless=format_ in _LOSSLESS, webp=format_ == "WebP")
     add_thumbnail(out, web, options)
     return about | {"width": size[0], "height": size[1], "place": place}
@@ -215,15 +225,56 @@ def _pages(picture: Image.Image, frames: int, out: OutFolder, options: Mapping[s
 
 def web_picture(picture: Image.Image, longest: int) -> Image.Image:
     """Upright, in sRGB and 8 bits, no side longer than that; ``picture`` may be changed."""
-    if picture.mode in ("P", "PA", "1"):
-        see_through = "transparency" in picture.info or picture.mode == "PA"
-        picture = picture.convert("L" if picture.mode == "1" else "RGBA" if see_through else "RGB")
+    picture = _in_channels(picture)
     if max(picture.size) > longest:
         picture.thumbnail((longest, longest), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    return _shown(picture)
+
+
+def _in_channels(picture: Image.Image) -> Image.Image:
+    if picture.mode not in ("P", "PA", "1"):
+        return picture
+    see_through = "transparency" in picture.info or picture.mode == "PA"
+    return picture.convert("L" if picture.mode == "1" else "RGBA" if see_through else "RGB")
+
+
+def _shown(picture: Image.Image) -> Image.Image:
+    """Upright, in sRGB and 8 bits."""
     upright = ImageOps.exif_transpose(picture)
     shown = _in_srgb(_in_8_bits(upright))
     shown.info = {}
     return shown
+
+
+def _wants_tiles(size: tuple[int, int], options: Mapping[str, Any]) -> bool:
+    """Whether volunteers would miss something in the picture for the web."""
+    pixels = size[0] * size[1]
+    large = options["tile_pixels"] > 0 and (options["tiles"] or pixels > options["tile_pixels"])
+    return large and max(size) > options["web_pixels"] and Pyramid(*size, "jpg").fits()
+
+
+def _with_tiles(picture: Image.Image, out: OutFolder) -> Image.Image:
+    """Makes tiles of the picture; the picture as it is shown. Where memory is short, there are no tiles."""
+    try:
+        whole = _shown(_in_channels(picture))
+        form = "webp" if whole.mode in ("LA", "RGBA") else "jpg"
+        pyramid = Pyramid(*whole.size, form)
+        out.add("tiles", DOWNLOAD, SUFFIX, _tile_pieces(whole, pyramid), width=whole.width, height=whole.height)
+    except MemoryError:
+        return picture
+    return whole
+
+
+def _tile_pieces(whole: Image.Image, pyramid: Pyramid) -> Iterator[bytes]:
+    sizes = []
+    for level, tiles in groupby(pyramid.tiles(), itemgetter(0)):
+        if whole.size != pyramid.size(level):
+            whole = whole.reduce(2)
+        for tile in tiles:
+            content = _encoded(whole.crop(pyramid.box(tile)), *_TILES[pyramid.form])
+            sizes.append(len(content))
+            yield content
+    yield pyramid.end(sizes)
 
 
 def add_picture(

@@ -76,6 +76,8 @@ def prepare(source: Path, folder: Path, choices: Choices, settings: MediaSetting
         "archive": False,
         "original": choices.original,
         "location": choices.location,
+        "tiles": choices.tiles,
+        "tile_pixels": settings.tile_pixels,
         "web_pixels": settings.web_pixels,
         "thumbnail_pixels": settings.thumbnail_pixels,
         "max_pixels": settings.max_pixels,

@@ -18,7 +18,7 @@ from crowdd.kernel.config.data import MediaSettings
 from crowdd.kernel.languages import _
 
 Kind = Literal["picture", "sound", "video", "document"]
-Role = Literal["web", "thumbnail", "original", "page"]
+Role = Literal["web", "thumbnail", "original", "tiles", "page"]
 
 
 @attrs.frozen
@@ -26,9 +26,9 @@ class PreparedFile:
     """A file that was made, in the folder that the caller named.
 
     ``web`` is what volunteers see or hear (a picture of at most ``web_pixels``; sound and video as they came),
-    ``thumbnail`` a small picture of a picture or of a page, ``original`` a picture in its full size, and ``page`` a
-    page of a document. ``page`` counts from 1, 0: the file has no pages. Sound and video have a width and height of 0
-    unless known.
+    ``thumbnail`` a small picture of a picture or of a page, ``original`` a picture in its full size, ``tiles`` the same
+    in tiles (``tiles.Pyramid``), and ``page`` a page of a document. ``page`` counts from 1, 0: the file has no pages.
+    Sound and video have a width and height of 0 unless known.
     """
 
     role: Role
@@ -49,10 +49,10 @@ class Prepared:
     ``type`` is the one of the file that came (``image/tiff``); width and height are those of the upright picture, 0
     where there is none; ``seconds`` is the length of sound and video as far as the file says it. ``pages`` counts the
     pages of a document, also of a TIFF with several pictures: each has the files ``page`` and ``thumbnail``. A picture
-    has ``web``, ``thumbnail`` and, if wanted, ``original``. Sound and video have ``web``. ``frames``: pictures of an
-    animation, of which the first one is shown; otherwise 1. ``place``: latitude and longitude in degrees, if
-    ``Choices.location`` asks for it and the picture says it. ``date`` and ``description`` are what a picture says,
-    cleaned (``clean_date``, ``clean_description``); "" for nothing.
+    has ``web``, ``thumbnail``, ``tiles`` if ``web`` lacks much, and, if wanted, ``original``. Sound and video have
+    ``web``. ``frames``: pictures of an animation, of which the first one is shown; otherwise 1. ``place``: latitude and
+    longitude in degrees, if ``Choices.location`` asks for it and the picture says it. ``date`` and ``description`` are
+    what a picture says, cleaned (``clean_date``, ``clean_description``); "" for nothing.
     """
 
     kind: Kind
@@ -70,10 +70,14 @@ class Prepared:
 
 @attrs.frozen
 class Choices:
-    """What an owner wants of pictures. ``location``: say where they were taken (GPS), and keep it in the original."""
+    """What an owner wants of pictures. ``location``: say where they were taken (GPS), and keep it in the original.
+
+    ``tiles``: make tiles of every picture that is scaled down.
+    """
 
     original: bool = False
     location: bool = False
+    tiles: bool = False
 
 
 @attrs.frozen

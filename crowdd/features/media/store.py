@@ -42,6 +42,15 @@ class StoredMedia:
     pieces: Callable[[int, int], AsyncGenerator[bytes, None]] | None = attrs.field(default=None, repr=False)
 
 
+async def read_part(media: StoredMedia, begin: int, end: int) -> bytes:
+    """A small part of a file. Raises MediaStoreError."""
+    if media.path is not None:
+        with media.path.open("rb") as file:
+            file.seek(begin)
+            return file.read(end - begin)
+    return b"".join([piece async for piece in media.pieces(begin, end)]) if media.pieces is not None else b""
+
+
 class MediaStore(Protocol):
     """Keeps files under keys. All methods raise MediaStoreError when the store cannot be used."""
 

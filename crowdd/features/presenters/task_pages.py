@@ -285,7 +285,8 @@ class PresentingPages:
 
     def _require_account(self, incoming: Incoming, row: ProjectPage) -> None:
         if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
-            raise AnonymousError(_("This project does not allow anonymous contributors"), code="members_only")
+            words = _("This project needs an account. Sign in or create one, and you come back to its tasks.")
+            raise AnonymousError(words, code="members_only")
 
 
 def _declares(row: ProjectPage, kind: presenter_contents.Kind) -> bool:

@@ -13,12 +13,13 @@ from crowdd.features.presenters.rows import OwnReading, OwnShare
 from crowdd.features.projects.project_lists import ProjectLists
 from crowdd.features.projects.rows import ListedProject, ProjectPage
 from crowdd.features.results.results import FinishedTasks
+from crowdd.features.results.rows import ResultSummary
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.kernel.requester import Requester
 
 RECENT: Final = 100  # last answers that are drawn and looked at
 _READ: Final = 20  # of them, among which those to show are chosen
-_SHOWN, _NEXT = 2, 3
+_SHOWN, _NEXT, _OUTCOMES = 2, 3, 3
 _LIVELY: Final = 24
 
 
@@ -61,6 +62,13 @@ class Thanks:
     def tells_results(self, row: ProjectPage) -> bool:
         """Whether the requester may see what came out."""
         return self._finished_tasks.may_see(row)
+
+    async def found(self, row: ProjectPage) -> ResultSummary | None:
+        """What the results of the project say together; None where nothing is told of them (``own_work``)."""
+        if row["has_gold"] or not self.tells_results(row):
+            return None
+        summary = await self._finished_tasks.most_frequent(row, _OUTCOMES)
+        return summary if summary["outcomes"] else None
 
     async def next_projects(self, row: ProjectPage) -> list[ListedProject]:
         """Other public projects with open tasks."""

@@ -9,6 +9,7 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.serializers import project_summary
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results import result_display
+from crowdd.features.results.rows import ResultSummary
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
@@ -30,10 +31,14 @@ class ThanksPublic(ProjectPublic):
 
 
 class ThanksPrivate(ProjectPrivate):
-    """``pictures``: for each of the readings what its picture is looked for among; ``told``: results may be seen."""
+    """``pictures``: for each of the readings what its picture is looked for among; ``told``: results may be seen.
+
+    ``found``: what the results of the project say together, None for nothing.
+    """
 
     pictures: list[list[str]]
     told: bool
+    found: ResultSummary | None
     has_news: bool
 
 
@@ -66,6 +71,7 @@ class ThanksPages:
             **context.private,
             pictures=[result_display.pictures_of(one["task_info"], asked) for one in work.readings],
             told=self._thanks.tells_results(row),
+            found=await self._thanks.found(row),
             has_news=bool(row["n_blogposts"]),
         )
         return Page("project/thanks.html", public, private)

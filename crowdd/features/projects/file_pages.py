@@ -5,12 +5,18 @@ Files of locked projects are for people who have opened the lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Final
 from urllib.parse import quote
 
+import attrs
+
 from crowdd.core import uploads
-from crowdd.features.media.store import SNAPSHOT, MediaStore, StoredMedia
+from crowdd.features.media.store import SNAPSHOT, MediaStore, StoredMedia, read_part
+from crowdd.features.media.tiles import MAX_END, SUFFIX, Pyramid, Tile, read_end
+from crowdd.features.media.tiles import TYPES as TILE_TYPES
 from crowdd.features.projects.files import FileAccess
 from crowdd.features.projects.pictures import ProjectPictures
 from crowdd.features.projects.projects import Projects
@@ -21,7 +27,16 @@ from crowdd.http.edge import downloads
 from crowdd.http.html.forms import MISTAKES, Forms, WithForm
 from crowdd.http.html.frames import upload_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import NO_MESSAGE, FileResponse, Message, Page, PiecesResponse, Redirect, Response
+from crowdd.http.responses import (
+    NO_MESSAGE,
+    BytesResponse,
+    FileResponse,
+    Message,
+    Page,
+    PiecesResponse,
+    Redirect,
+    Response,
+)
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import FormError, NotFoundError
 from crowdd.kernel.languages import _
@@ -92,39 +107,74 @@ def _path(short_name: str) -> str:
     return f"/project/{quote(short_name)}/pictures"
 
 
+_TILE: Final = re.compile(
+    r"(?P<name>[0-9A-Za-z]{1,80})_files/(?P<level>\d{1,2})/(?P<column>\d{1,5})_(?P<row>\d{1,5})\.(?P<form>[a-z]{3,4})"
+)
 _CACHED = "public, max-age=86400"
 
 
 class UploadPages:
-    """/uploads/<container>/<name>."""
+    """``/uploads/<container>/<name>``, and the tiles of large pictures, which one file has (``media.tiles``)."""
 
     def __init__(self, uploads: uploads.Uploads, media: MediaStore, file_access: FileAccess) -> None:
         self._uploads, self._media, self._access = uploads, media, file_access
 
     def routes(self) -> Iterator[Route]:
         yield get("/uploads/<container>/<name>", self.file, page=False)
+        yield get("/uploads/<container>/<tiles>/<level>/<tile>", self.tile, page=False)
 
     async def file(self, incoming: Incoming, container: str, name: str) -> Response:
         if name.endswith(SNAPSHOT):
             raise NotFoundError("404 Not Found")
+        media, headers = await self._opened(incoming, container, name)
+        if name.endswith(SUFFIX) and (tiled := await _tiled(media)) is not None:
+            return BytesResponse(tiled[0].description(), "application/xml", 200, headers)
+        if media.type == uploads.DOWNLOAD:
+            headers["Content-Disposition"] = "attachment"
+        return downloads.answer_file(incoming, media.etag, media.size, media.type, headers, partial(_sent, media))
+
+    async def tile(self, incoming: Incoming, container: str, tiles: str, level: str, tile: str) -> Response:
+        """``<name>_files/<level>/<column>_<row>.jpg`` of a picture in tiles, ``<name>.dzi``."""
+        asked = _TILE.fullmatch(f"{tiles}/{level}/{tile}")
+        if asked is None:
+            raise NotFoundError("404 Not Found")
+        media, headers = await self._opened(incoming, container, f"{asked['name']}{SUFFIX}")
+        pyramid, places = await _tiled(media) or (None, {})
+        place = places.get((int(asked["level"]), int(asked["column"]), int(asked["row"])))
+        if pyramid is None or place is None or pyramid.form != asked["form"]:
+            raise NotFoundError("404 Not Found")
+        begin, end = place
+        part = attrs.evolve(media, type=TILE_TYPES[pyramid.form])
+        return downloads.answer_file(
+            incoming, media.etag, end - begin, part.type, headers, partial(_sent_part, part, begin)
+        )
+
+    async def _opened(self, incoming: Incoming, container: str, name: str) -> tuple[StoredMedia, dict[str, str]]:
+        """A file that the caller may read, and headers for it. Raises NotFoundError."""
         folder, public = await self._access.container(container, incoming.who)
         media = await self._found(incoming, folder, name)
         if media is None:
             raise NotFoundError("404 Not Found")
-        headers = {**upload_headers(), "Cache-Control": _CACHED if public else "private, no-cache"}
-        if media.type == uploads.DOWNLOAD:
-            headers["Content-Disposition"] = "attachment"
-        return downloads.answer_file(incoming, media.etag, media.size, media.type, headers, partial(_sent, media))
+        return media, {**upload_headers(), "Cache-Control": _CACHED if public else "private, no-cache"}
 
     async def _found(self, incoming: Incoming, folder: str, name: str) -> StoredMedia | None:
         """A file of this machine, or one that the store of media has elsewhere."""
         here = self._uploads.find(folder, name)
         if here is None:
-            partly = any(incoming.header(name) for name in ("range", "if-none-match"))
+            partly = name.endswith(SUFFIX) or any(incoming.header(each) for each in ("range", "if-none-match"))
             return await self._media.open(f"{folder}/{name}", content=incoming.method == "GET" and not partly)
         path, type_ = here
         stat = path.stat()
         return StoredMedia(stat.st_size, type_, f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"', path)
+
+
+async def _tiled(media: StoredMedia) -> tuple[Pyramid, Mapping[Tile, tuple[int, int]]] | None:
+    """What a file has, if it is a picture in tiles."""
+    return read_end(await read_part(media, max(0, media.size - MAX_END), media.size), media.size)
+
+
+def _sent_part(media: StoredMedia, at: int, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:
+    return _sent(media, at + begin, at + end, status, headers)
 
 
 def _sent(media: StoredMedia, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:

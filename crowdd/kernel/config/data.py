@@ -169,6 +169,14 @@ class MediaSettings:
     web_pixels: int = option(
         2000, positive, doc="Longest side of the pictures that volunteers see, in pixels. Larger ones are scaled down."
     )
+    tile_pixels: int = option(
+        4_000_000,
+        not_negative,
+        doc=(
+            "Pictures with more pixels (width times height) that are scaled down are also kept in tiles, so that "
+            "volunteers can enlarge them up to their full size. 0: no tiles."
+        ),
+    )
     thumbnail_pixels: int = option(400, positive, doc="Longest side of the thumbnails of pictures, in pixels.")
     max_pixels: int = option(
         120_000_000,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from PIL import Image
 from support.checks.proofs import examples
-from support.questions.marked_lists import only, step
+from support.questions.marked_lists import SITE, only, step
 from support.questions.marking import Surface, answers, ask, button, field, forward, near, press, with_media
 from support.tiles import HEIGHT, WIDTH, TileServer
 
@@ -120,3 +122,78 @@ def test_marks_are_drawn_on_a_turned_picture_where_the_pointer_is(desk: Any, tur
     assert near(info["one_polygon"], [{"points": [[500, 100], [700, 100], [600, 250]]}], 3), info["one_polygon"]
     assert near(info["one_freehand"][0]["points"][0], [500, 350], 3), info["one_freehand"]
     assert near(info["one_point"], [{"x": 400, "y": 550}], 3), info["one_point"]
+
+
+PIXELS = "place => [place.querySelector('.ground canvas') !== null, getComputedStyle(place.querySelector('.sheet img')).opacity]"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("kind", ["picture", "zoom_picture"])
+def test_a_reduced_picture_is_refined_by_its_tiles_where_it_is_enlarged(
+    make_stage: Any, new_project: Any, library: TileServer, kind: str
+) -> None:
+    stage = with_media(make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
+    stage.mine = new_project(tasks=2, n_answers=1)
+    first, second = stage.mine.tasks
+    for task, tiles in ((first, {"scan_tiles": f"{library.url}/deep.dzi"}), (second, {})):
+        stage.mine.owner.api("PUT", f"task/{task}", {"info": {"scan": f"{SITE}/photo.jpg", **tiles}})
+    picture = {"name": "sheet", "type": kind, "source": {"column": "scan"}, "description": "A sheet"}
+    document = {"version": 1, "steps": [step("one", picture, "point")]}
+    library.asked.clear()
+    stage.begin()
+    stage.mine.show(questions=document)
+    stage.go("/project/MINE/newtask")
+    frame = stage.frame()
+    field(frame, "one_point")
+    place, sheet = frame.locator(".viewer"), Surface(stage, frame.locator("svg.a9s-annotationlayer"), (800, 600))
+    stage.until(lambda: sheet.place.bounding_box()["width"] > 300)
+    assert library.asked == [] and place.evaluate(PIXELS) == [False, "1"]
+    for _ in range(4):
+        button(frame, "Zoom in").click()
+    stage.until(lambda: place.evaluate(PIXELS) == [True, "0"])
+    assert [asked for asked in library.asked if "_files/11/" in asked]
+    image = Image.open(io.BytesIO(place.locator(".view").screenshot())).convert("RGB")
+    assert image.getpixel((image.width // 2, image.height // 2 + 40)) == (
+        255,
+        255,
+        255,
+    )  # the cross that only tiles have
+    sheet.click((400, 300))
+    stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    button(frame, "Show the whole picture").click()
+    sheet.click((100, 550))
+    stage.until(lambda: frame.locator(".mark-item").count() == 2)
+    forward(frame, "Send")
+    marked, other = answers(stage, 1, document)["one_point"]
+    assert near(marked, {"x": 400, "y": 300}, 1) and near(other, {"x": 100, "y": 550}, 2), (marked, other)
+    stage.until(lambda: place.evaluate(PIXELS) == [False, "1"])  # the next picture has none
+    for _ in range(4):
+        button(frame, "Zoom in").click()
+    library.asked.clear()
+    sheet.click((400, 300))
+    stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    assert library.asked == [] and place.evaluate(PIXELS) == [False, "1"]
+
+
+@pytest.mark.proof
+def test_a_picture_whose_tiles_do_not_load_stays_as_it_is(
+    make_stage: Any, new_project: Any, library: TileServer
+) -> None:
+    stage = with_media(make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
+    stage.mine = new_project(tasks=1)
+    info = {"scan": f"{SITE}/photo.jpg", "scan_tiles": f"{library.url}/none.dzi"}
+    stage.mine.owner.api("PUT", f"task/{stage.mine.tasks[0]}", {"info": info})
+    picture = {"name": "sheet", "type": "picture", "source": {"column": "scan"}, "description": "A sheet"}
+    library.asked.clear()
+    stage.begin()
+    stage.mine.show(questions={"version": 1, "steps": [step("one", picture, "point")]})
+    stage.go("/project/MINE/newtask")
+    frame = stage.frame()
+    field(frame, "one_point")
+    for _ in range(4):
+        button(frame, "Zoom in").click()
+    stage.until(lambda: "/none.dzi" in library.asked)
+    Surface(stage, frame.locator("svg.a9s-annotationlayer"), (800, 600)).click((400, 300))
+    stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    assert frame.locator(".viewer").evaluate(PIXELS)[1] == "1"
+    assert frame.get_by_text("did not load").count() == 0

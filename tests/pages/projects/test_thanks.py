@@ -17,6 +17,8 @@ pytestmark = pytest.mark.inside
 
 HTML = {"Accept": "text/html"}
 AT = "/project/birds/thanks"
+FOX = r'<table class="shares outcome">.*?<bdi>fox</bdi></th><td class="num">.*?<span class="figure">1</span>'
+"""What the project found: a task whose result is a fox."""
 
 
 async def visitor(served: Any) -> Any:
@@ -59,6 +61,7 @@ async def test_a_browser_and_an_account_see_what_they_did_and_what_became_of_it(
     assert page["readings"] == [reading] and page["template"] == "project/thanks.html"
     drawn = await browser.get(AT, headers=HTML)
     assert marks(drawn) == (2, 1) and "2 answers from you" in drawn.text and "/account/register?" in drawn.text
+    assert re.search(FOX, drawn.text, re.DOTALL)
     own = (await ada.page(AT)).json()
     assert (own["done"], own["settled"], own["readings"]) == (1, 1, [reading])
     drawn = await (await ada.by_session()).get(AT, headers=HTML)
@@ -86,7 +89,9 @@ async def test_nothing_of_one_volunteer_is_on_the_page_of_another(served):
     await gatherResults([ensureDeferred(answer(one, project, word)) for one, word in zip(browsers, words, strict=True)])
     pages = await gatherResults([ensureDeferred(one.get(AT, headers=HTML)) for one in browsers])
     for page, own in zip(pages, words, strict=True):
-        assert [word for word in words if word in page.text] == [own]
+        of_theirs, results = page.text.split('<section class="band near stack" aria-labelledby="hear">')
+        assert [word for word in words if word in of_theirs] == [own]
+        assert all(f"<bdi>{word}</bdi>" in results for word in words)  # of which everybody sees the results
         assert page.header("cache-control") == "no-store"
     nobody = await visitor(served)
     page = (await nobody.page(AT)).json()
@@ -104,7 +109,7 @@ async def test_results_that_are_not_public_are_told_to_nobody_but_owners(served)
     page = (await browser.page(AT)).json()
     assert (page["done"], page["recent"], page["settled"], page["readings"]) == (1, 1, None, [])
     drawn = await browser.get(AT, headers=HTML)
-    assert marks(drawn) == (1, 0) and "/project/birds/results" not in drawn.text
+    assert marks(drawn) == (1, 0) and "/project/birds/results" not in drawn.text and "fox" not in drawn.text
     assert (await owner.page(AT)).json()["settled"] == 1
 
 
@@ -117,6 +122,7 @@ async def test_a_project_with_gold_tasks_tells_nothing_of_results(served):
     assert (await owner.post(f"/api/project/{project['id']}/gold", json=gold)).status == 200
     page = (await browser.page(AT)).json()
     assert (page["settled"], page["readings"]) == (None, [])
+    assert "<bdi>fox</bdi>" not in (await browser.get(AT, headers=HTML)).text
 
 
 @pytest_twisted.ensureDeferred

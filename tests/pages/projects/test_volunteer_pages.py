@@ -85,3 +85,18 @@ async def test_no_page_with_a_presenter_frame_has_a_password_field_or_a_dialog_t
             assert not [it for it in elements if it.tag in ("input", "textarea") and it.inside("dialog")], path
             # Strangers may see the user name only; nobody owns a template that comes with crowdd.
             assert path.startswith("/templates/") or re.search("Content by (Ada|ada)[.]", page.text), path
+
+
+@pytest_twisted.ensureDeferred
+async def test_who_needs_an_account_for_a_project_reads_why_before_signing_in(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1, published=True)
+    visitor, why = served.client(), "This project needs an account."
+    await owner.put(f"/api/project/{project['id']}", json={"allow_anonymous_contributors": False})
+    led = await visitor.get("/project/birds/newtask", headers={"Accept": "text/html"})
+    assert (led.status, led.header("location")) == (302, "/account/signin?next=/project/birds/newtask")
+    assert why in (await visitor.get(led.header("location"), headers={"Accept": "text/html"})).text
+    assert why not in (await visitor.get(led.header("location"), headers={"Accept": "text/html"})).text  # once
+    other = served.client()
+    assert (await other.get("/account/profile", headers={"Accept": "text/html"})).status == 302
+    assert why not in (await other.get("/account/signin", headers={"Accept": "text/html"})).text

@@ -664,9 +664,13 @@ def _thanks_cases(at: str) -> Iterator[Case]:
     other = reading | {"answer": ["owl", "fox"], "result": "owl", "same": False, "n": 1, "total": 1}
     pictures = [["/uploads/project-8/a.jpg"], []]
     keys |= {"done": 142, "recent": 100, "settled": 31, "readings": [reading, other], "pictures": pictures}
+    outcomes = [{"answer": "fox", "short": True, "n": 60}, {"answer": None, "short": True, "n": 20}]
+    rest = {"tasks": 100, "kinds": 4, "others": 10, "tied": 5, "pending": 3, "unanswered": 2}
+    keys |= {"found": rest | {"outcomes": [*outcomes, {"answer": None, "short": False, "n": 1}]}}
     page = "project/thanks.html"
     yield Case(page, "visitor", frame(path=f"{at}thanks") | keys | {"projects": [GALAXIES]})
     hidden = {"done": 2, "recent": 2, "settled": None, "readings": [], "told": False, "has_news": False, "projects": []}
+    hidden |= {"found": None}
     yield Case(page, "results hidden", frame(ILSE, f"{at}thanks") | keys | hidden)
     for settled, name in ((0, "none settled"), (1, "one settled"), (2, "all settled")):
         yield Case(page, name, frame(ILSE, f"{at}thanks") | keys | hidden | {"settled": settled, "told": True})
@@ -2478,7 +2482,8 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     """Bringing pictures and other files: choosing them, how far they are, what became of them."""
     limits: Context = {"n_answers": 3, "max_files": 10_000, "max_file_bytes": 1_000_000_000, "part_bytes": 4_194_304}
     titled = {"title": "Add pictures, sounds, videos or PDFs", **limits}
-    page, keys = "project/media.html", frame(ILSE, f"{at}tasks/media") | owner | titled
+    pictures: Context = {"web_pixels": 2000, "tiles": True}
+    page, keys = "project/media.html", frame(ILSE, f"{at}tasks/media") | owner | titled | pictures
     form: Context = {"grouping": "file", "column": "", "n_answers": None, "csrf": "t", "errors": {}}
     columns = {"picture": ["picture"], "sound": ["sound"], "video": ["video"]}
     listed = {"id": 3, "created": "2025-11-20T21:44:00.000000", "closed": None, "files": 412, "tasks": 400, "refused": 2,
@@ -2487,7 +2492,7 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     several = columns | {"picture": ["front", "back"]}
     yield Case(page, "some", keys | {"form": form, "batches": [listed, listed | {"unfinished": 0}], "columns": several})
     wrong = form | {"errors": {"files": ["Choose files first."]}, "grouping": "name", "n_answers": "7"}
-    yield Case(page, "wrong", keys | {"form": wrong, "batches": [], "columns": columns})
+    yield Case(page, "wrong", keys | {"tiles": False, "form": wrong, "batches": [], "columns": columns})
     page, keys = (
         "project/media_batch.html",
         frame(ILSE, f"{at}tasks/media/3") | owner | titled | {"title": "Uploaded files"},

@@ -1,5 +1,6 @@
-/* A picture in a viewer: an image, or a source in tiles (IIIF, Deep Zoom).  Its `surface`, {image, viewer, naturalWidth,
-   naturalHeight}, is what marks are drawn on. */
+/* A picture in a viewer: an image, or a source in tiles (IIIF, Deep Zoom).  An image may have tiles, too: they are shown where it is
+   enlarged beyond its own pixels, and places stay those of the image.  Its `surface`, {image, viewer, naturalWidth, naturalHeight},
+   is what marks are drawn on. */
 import { isAddress } from "../stage.js";
 import { Viewer } from "./viewer.js";
 
@@ -15,8 +16,8 @@ export class Picture {
     surface.viewer = new Viewer(place, surface.image, word);
   }
 
-  /** Shows an address, and rejects when that fails. */
-  async show(address, description) {
+  /** Shows an address, and rejects when that fails; `finer` is the address of its tiles, "" for none. */
+  async show(address, description, finer = "") {
     const { surface, surface: { image, viewer } } = this;
     Object.assign(surface, { naturalWidth: 0, naturalHeight: 0 });
     Object.assign(image, { alt: description }).removeAttribute("src"); // otherwise the picture before stays until this one is there
@@ -27,9 +28,17 @@ export class Picture {
     await loaded(image, tiles ? empty(tiles) : address);
     if (this.wanted !== wanted) return;
     const { width, height } = tiles ?? { width: image.naturalWidth, height: image.naturalHeight };
-    viewer.begin({ width, height }, tiles);
+    viewer.begin({ width, height }, tiles, finer ? () => this.refine(finer, wanted) : null);
     Object.assign(surface, { naturalWidth: width, naturalHeight: height });
   }
+
+  /* Whoever gets no tiles sees the image as it is. */
+  async refine(address, wanted) {
+    const { surface: { viewer } } = this, tiles = await this.tiles(address).catch(() => null);
+    if (this.wanted !== wanted) tiles?.destroy();
+    else if (tiles) viewer.refine(tiles);
+  }
+
   async tiles(address) {
     const { Tiles } = await import("./tiles.js");
     return Tiles.open(this.surface.viewer.ground, address);

@@ -26,6 +26,10 @@ export class Tiles {
   constructor(library, viewer) {
     const item = viewer.world.getItemAt(0), { x: width, y: height } = item.getContentSize();
     Object.assign(this, { library, viewer, width, height, source: item.source });
+    this.complete = new Promise((resolve) => {
+      if (item.getFullyLoaded()) resolve();
+      else item.addHandler("fully-loaded-change", ({ fullyLoaded }) => fullyLoaded && resolve());
+    });
     for (const part of viewer.element.querySelectorAll("[tabindex]")) part.removeAttribute("tabindex"); // the viewer around has the keys
     viewer.addHandler("after-resize", () => this.viewport && this.show(this.viewport));
   }
@@ -42,10 +46,10 @@ export class Tiles {
 
   show(viewport) {
     this.viewport = viewport;
-    const { scale, degrees, centre: [x, y], room } = viewport, { viewport: view } = this.viewer;
+    const { scale, degrees, centre: [x, y], room, picture: { width } } = viewport, { viewport: view } = this.viewer;
     view.setRotation(degrees, true);
-    view.zoomTo(this.width * scale / room.width, null, true);
-    view.panTo(new this.library.Point(x / this.width, y / this.width), true);
+    view.zoomTo(width * scale / room.width, null, true);
+    view.panTo(new this.library.Point(x / width, y / width), true);
   }
 
   destroy() {

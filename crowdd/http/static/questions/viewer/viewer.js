@@ -63,16 +63,26 @@ export class Viewer {
     on(document, "focusin", (event) => this.large && !this.place.contains(event.target) && this.enlarge(false)); // nobody types behind it
   }
 
-  /** Shows a picture of a size in its own pixels, the whole of it; `tiles` draw it if the image does not. */
-  begin({ width, height }, tiles = null) {
+  /**
+   * Shows a picture of a size in its own pixels, the whole of it; `tiles` draw it if the image does not.  `enlarged()` is called once,
+   * when it is larger on the screen than its pixels.
+   */
+  begin({ width, height }, tiles = null, enlarged = null) {
     if (this.tiles !== tiles) this.tiles?.destroy();
-    this.tiles = tiles;
+    Object.assign(this, { tiles, enlarged });
+    this.place.classList.remove("refined");
     if (this.large) this.enlarge(false);
     this.place.style.setProperty("--ratio", width / height);
     this.viewport.begin({ width, height });
     this.toolbar.reset();
     this.overview.begin(tiles ? tiles.small : this.image.currentSrc || this.image.src);
     this.fill(this.view.getBoundingClientRect());
+  }
+  /** Tiles of the picture that is shown, which have more pixels than its image; the image goes when there is something to see of them. */
+  refine(tiles) {
+    this.tiles = tiles;
+    tiles.show(this.viewport);
+    tiles.complete.then(() => this.tiles === tiles && this.place.classList.add("refined"));
   }
   fill({ width, height }) {
     this.viewport.fill({ width, height });
@@ -87,6 +97,10 @@ export class Viewer {
     view.classList.toggle("pixels", scale >= 3); // pixels of the picture, as they are
     this.overview.show(viewport);
     this.tiles?.show(viewport);
+    if (this.enlarged && scale * devicePixelRatio > 1) {
+      this.enlarged();
+      this.enlarged = null;
+    }
   }
   changed() {
     used = this;
@@ -116,7 +130,7 @@ export class Viewer {
     const { viewport } = this;
     if (name === "in" || name === "out") viewport.scaleTo(viewport.scale * (name === "in" ? STEP : 1 / STEP));
     else if (name === "whole") viewport.fit();
-    else if (name === "full") viewport.scaleTo(1);
+    else if (name === "full") viewport.scaleTo(viewport.picture.width / (this.tiles?.width ?? viewport.picture.width));
     else if (name === "large") return this.enlarge(!this.large);
     else if (name === "rotate") viewport.turn();
     else if (this.toolbar.act(name)) return;
