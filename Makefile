@@ -64,7 +64,7 @@ lint: .venv/installed-embedded,test	## ruff, mypy, and which module may import w
 .venv/made-in:
 	@for python in $(or $(PYTHON),/usr/bin/python3 python3.11 python3 python3.13 python3.12); do \
 	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	    echo "Making .venv with $$($$python --version)"; \
+	    echo "Making .venv with $$($$python --version), then installing some 55 packages (300 MB): one to five minutes"; \
 	    $$python -m venv --clear .venv && echo "$(CURDIR)" > $@ && exit; exit 1; \
 	  fi; \
 	done; echo "crowdd needs Python 3.11 or newer with venv: apt-get install python3 python3-venv" >&2; exit 1
@@ -74,8 +74,8 @@ lint: .venv/installed-embedded,test	## ruff, mypy, and which module may import w
 # editable_mode=compat, or twistd does not find crowdd's plugin. pip need not have a cache. Byte code halves the time that
 # every command takes to start; compileall makes it on all cores, pip would on one. It complains of templates for Python 2.
 .venv/installed-%: .venv/made-in setup.py $(wildcard etc/constraints*.txt)
-	@echo "Installing crowdd and what it needs: some 55 packages (300 MB). This takes one to five minutes"
-	@test -w "$${XDG_CACHE_HOME:-$$HOME}" || export PIP_NO_CACHE_DIR=1; \
+	@echo "Installing crowdd and what it needs"
+	@test -w "$${XDG_CACHE_HOME:-$$HOME}" || export PIP_NO_CACHE_DIR=1; exec 3>&2 2> .venv/pip.log; \
 	  pip="$(venv)python -m pip install -qq --disable-pip-version-check --retries 1 --no-compile --use-pep517"; \
 	  editable='--config-settings editable_mode=compat --editable'; \
 	  platform=$$($(venv)python -c '$(platform)'); \
@@ -86,8 +86,9 @@ lint: .venv/installed-embedded,test	## ruff, mypy, and which module may import w
 	  else \
 	    echo "Nothing is pinned for $$platform: the newest versions in the ranges of setup.py are installed"; \
 	    $$pip $$editable '.[$*]'; \
-	  fi || { echo "crowdd could not be installed; the lines above say why. If no package index can be reached, set" \
-	    "https_proxy, or PIP_INDEX_URL to an index of your own." >&2; exit 1; }
+	  fi || { if grep -q 'NewConnectionError\|ProxyError\|Timeout' .venv/pip.log; then echo "No package index can be reached." \
+	    "Set https_proxy, or PIP_INDEX_URL to an index of your own. What pip said is in .venv/pip.log."; \
+	    else cat .venv/pip.log; echo "crowdd could not be installed; the lines above say why."; fi >&3; exit 1; }
 	@env -u PYTHONPYCACHEPREFIX $(venv)python -m compileall -qq -j 0 .venv/lib crowdd || true
 	@touch '$@'
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from pathlib import Path
 
@@ -61,6 +62,26 @@ def test_the_first_command_installs_and_serves_and_the_second_only_serves(tmp_pa
     assert planned(tmp_path) == "exec .venv/bin/crowdctl serve\n"
     (tmp_path / ".venv/made-in").write_text("/somewhere/else\n")  # a copy of another tree's environment
     assert "-m venv --clear .venv" in planned(tmp_path)
+
+
+@pytest.mark.proof
+def test_without_a_package_index_one_sentence_says_so_and_the_first_line_comes_at_once(tmp_path):
+    """A hundred lines of pip were printed, after three silent minutes."""
+    for name in ("Makefile", "setup.py", "pyproject.toml", "etc"):
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
+    environment = {name: text for name, text in plain_environment(tmp_path).items() if not name.startswith("PIP_")}
+    nowhere = {"PIP_INDEX_URL": f"http://127.0.0.1:{free_port()}/simple", "PIP_CONFIG_FILE": os.devnull}
+    began = time.monotonic()
+    run = subprocess.Popen(
+        ["nice", "-n", "19", "make", "--no-print-directory", "run"],
+        cwd=tmp_path, env={**environment, **nowhere}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert run.stdout is not None
+    line = run.stdout.readline()
+    assert time.monotonic() - began < 5 and line.startswith("Making .venv") and "one to five minutes" in line
+    _, said = run.communicate(timeout=120)
+    sentences = [each for each in said.splitlines() if not each.startswith("make: ***")]
+    assert [each.partition(".")[0] for each in sentences] == ["No package index can be reached"], said
 
 
 def planned(folder):

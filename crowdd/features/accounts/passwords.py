@@ -181,7 +181,8 @@ class _EndingThread(Thread):
 
     def run(self) -> None:
         if sys.platform == "linux":  # elsewhere it would be the whole process
-            os.setpriority(os.PRIO_PROCESS, get_native_id(), _NICE)
+            # Without rights a thread cannot rise, and a process may have begun lower.
+            os.setpriority(os.PRIO_PROCESS, get_native_id(), max(_NICE, os.getpriority(os.PRIO_PROCESS, 0)))
         super().run()
 
 
