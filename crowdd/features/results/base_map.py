@@ -17,6 +17,7 @@ from crowdd.kernel.values import Values
 _FOLDER: Final = Path(__file__).parents[2] / "http" / "static" / "vendor" / "world-atlas-2.0.2"
 _COARSE: Final = 60  # degrees of longitude: wider maps need no fine coast
 _MIN_SPAN: Final = 0.3  # degrees: below that the coast is too coarse to be true
+_HALF: Final = 180  # degrees
 _APART: Final = 1.0  # units of a drawing, below which a further corner is not seen
 Edges = tuple[float, float, float, float]
 """West, south, east and north, in degrees."""
@@ -65,7 +66,34 @@ def _world(name: str) -> _World:
         for number in {number if number >= 0 else ~number for part in _rings(country) for number in part}:
             used[number] = used.get(number, 0) + 1
     land = [outline(part) for geometry in topology["objects"]["land"]["geometries"] for part in _rings(geometry)]
-    return _World([*map(_Shape.of, land)], [_Shape.of(arcs[number]) for number, n in used.items() if n > 1])
+    borders = [arcs[number] for number, n in used.items() if n > 1]
+    return _World(
+        [_Shape.of(each) for ring in land for each in _both(_unrolled(ring, closed=True))],
+        [_Shape.of(each) for line in borders for each in _both(_unrolled(line))],
+    )
+
+
+def _unrolled(line: Sequence[Point], *, closed: bool = False) -> list[Point]:
+    """A line that goes on beyond 180 degrees in place of jumping to the other edge.
+
+    A ring around the south pole is closed there.
+    """
+    turn, way = 0, list[Point]()
+    for nth, (x, y) in enumerate(line):
+        before = line[nth - 1][0] if nth else x
+        if abs(x - before) > _HALF:
+            turn += 2 * _HALF if x < before else -2 * _HALF
+        way.append((x + turn, y))
+    return [*way, (way[-1][0], -90.0), (way[0][0], -90.0)] if closed and turn else way
+
+
+def _both(line: list[Point]) -> Iterable[list[Point]]:
+    """The line, and once more at the other edge of the map what goes beyond one."""
+    yield line
+    if max(x for x, _ in line) > _HALF:
+        yield [(x - 2 * _HALF, y) for x, y in line]
+    if min(x for x, _ in line) < -_HALF:
+        yield [(x + 2 * _HALF, y) for x, y in line]
 
 
 def _rings(geometry: Values) -> Iterable[list[int]]:

@@ -18,7 +18,13 @@ OFFERED = """addEventListener("DOMContentLoaded", () => {
   const told = JSON.stringify({ tiles: "https://site.test/{z}/{x}/{y}.png", attribution: "Site maps" });
   document.head.append(Object.assign(document.createElement("script"), { id: "questions-map", type: "application/json", textContent: told }));
 });"""  # as a site with [maps] tiles has it in each frame
-BERN, BISCAY = [7.45, 46.95], [-6.0, 45.5]
+BERN, BISCAY, PACIFIC = [7.45, 46.95], [-6.0, 45.5], [-110.0, -17.0]
+_COLUMN = """(map) => {
+  const box = map.getBoundingClientRect(), canvas = map.querySelector(".leaflet-ground-pane canvas"), drawn = canvas.getBoundingClientRect();
+  const x = box.left + box.width / 2 - drawn.left, grain = canvas.width / drawn.width, middle = box.top + box.height / 2 - drawn.top;
+  const rows = Array.from({ length: 60 }, (_, nth) => middle - 30 + nth);
+  return rows.filter((y) => canvas.getContext("2d").getImageData(x * grain, y * grain, 1, 1).data[3]);
+}"""
 _COLOUR = """(map) => {
   const box = map.getBoundingClientRect(), canvas = map.querySelector(".leaflet-ground-pane canvas"), drawn = canvas.getBoundingClientRect();
   const x = box.left + box.width / 2 - drawn.left, y = box.top + box.height / 2 - drawn.top, grain = canvas.width / drawn.width;
@@ -52,6 +58,13 @@ def test_there_is_land_where_land_is_and_none_in_the_sea(desk: Any, zoom: int, f
         desk.until(lambda frame=frame: frame.locator(f".leaflet-ground-pane[data-shown='{file}']").count() == 1)
         desk.until(lambda frame=frame, land=is_land: is_drawn(frame) == land)
     assert asked and {url.split("/")[2] for url in asked} == {desk.page.url.split("/")[2]}
+
+
+def test_no_line_runs_across_the_sea_from_one_edge_of_the_map_to_the_other(desk: Any) -> None:
+    frame = ask(desk, {"version": 1, "steps": [step("where", map_at(PACIFIC, 2), "map_place")]})
+    field(frame, "where_map_place")
+    desk.until(lambda: frame.locator(".leaflet-ground-pane[data-shown]").count() == 1)
+    assert frame.locator(".map:visible").evaluate(_COLUMN) == [], "islands beside the date line are no belts"
 
 
 def test_a_place_is_marked_where_the_coast_shows_it(desk: Any) -> None:

@@ -23,9 +23,26 @@ function decoded({ arcs: steps, objects, transform: { scale, translate } }) {
     for (const number of new Set(parts(country).flat(2).map((each) => (each < 0 ? ~each : each)))) uses.set(number, (uses.get(number) ?? 0) + 1);
   }
   return {
-    land: objects.land.geometries.flatMap(parts).map((rings) => rings.map(ring)),
-    borders: [...uses].filter(([, n]) => n > 1).map(([number]) => arcs[number]),
+    land: objects.land.geometries.flatMap(parts).flatMap((rings) => both(rings.map((numbers) => unrolled(ring(numbers), true)))),
+    borders: both([...uses].filter(([, n]) => n > 1).map(([number]) => unrolled(arcs[number]))),
   };
+}
+
+/* A line that goes on beyond 180 degrees in place of jumping to the other edge; a ring around the south pole is closed there. */
+function unrolled(line, closed = false) {
+  let turn = 0;
+  const way = line.map(([latitude, longitude], nth) => {
+    const before = nth ? line[nth - 1][1] : longitude;
+    if (Math.abs(longitude - before) > 180) turn += longitude < before ? 360 : -360;
+    return [latitude, longitude + turn];
+  });
+  return closed && turn ? [...way, [-90, way.at(-1)[1]], [-90, way[0][1]]] : way;
+}
+
+/* What goes beyond an edge of the map is drawn at the other one, too. */
+function both(lines) {
+  const all = lines.flat(), beyond = [all.some(([, x]) => x > 180) && -360, all.some(([, x]) => x < -180) && 360].filter(Boolean);
+  return [0, ...beyond].map((turn) => lines.map((line) => line.map(([y, x]) => [y, x + turn])));
 }
 
 /** Puts land and borders under everything else of a map, finer ones when it comes closer. A map without them stays as it is. */
@@ -44,7 +61,7 @@ export function ground(library, map) {
     group?.remove();
     group = library.layerGroup([
       library.polygon(land, { ...still, fillColor, fillOpacity: 1 }),
-      ...borders.map((line) => library.polyline(line, { ...still, dashArray: "3 3" })),
+      ...borders.flat().map((line) => library.polyline(line, { ...still, dashArray: "3 3" })),
     ]).addTo(map);
     pane.dataset.shown = name;
   };
