@@ -151,7 +151,7 @@ BEGIN
                 UPDATE task_ledger SET n_answers = wanted_so_far(t, w.min_answers) WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
             END IF;
         END IF;
-        EXIT WHEN t.n_answers = n OR t.uncounted = 0;
+        EXIT WHEN t.n_answers = n OR t.uncounted = 0 AND NOT is_complete(t.answers, t.n_answers);           -- it has enough where the most was lowered
     END LOOP;
     IF p_gone THEN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
