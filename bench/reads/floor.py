@@ -53,7 +53,8 @@ def main(port: int, running: Any) -> None:
 
     async def serve() -> None:
         await pool.start()
-        running.listenTCP(port, Site(Floor(pool)), interface="127.0.0.1")
+        # As long as a bench: readers rest while others have their turns.
+        running.listenTCP(port, Site(Floor(pool), timeout=3600), interface="127.0.0.1")
 
     ensureDeferred(serve())
     running.run()

@@ -579,3 +579,18 @@ def test_whoever_has_answered_what_came_back_is_told_that_nothing_is_left(ledger
     assert other.result().state == "none"
     asking.connection.rollback()
     whole(ledger)
+
+
+def test_row_that_is_locked_in_vain_is_no_row_that_is_busy(ledger, beside):
+    """Who holds the row of a task must not wait for another one: null says so, false that there is no such row."""
+    project = ledger.project(tasks=3, n=1)
+    full, busy, open_ = ledger.tasks(project)
+    ledger.hold(project, "u:1", full)
+    neighbour, asking = beside(), beside()
+    neighbour.run("SELECT FROM task_ledger WHERE task_id = %(t)s FOR UPDATE", t=busy)
+    grant = (
+        "SELECT grant_lease(p, asker_of(p, ARRAY['u:9'], ''), %(t)s, 0, false, NULL, clock())"
+        " FROM project_ledger p WHERE project_id = %(p)s"
+    )
+    assert [asking.value(grant, p=project, t=task) for task in (full, busy, open_)] == [None, False, True]
+    whole(ledger, neighbour, asking)

@@ -203,6 +203,20 @@ def test_another_number_of_answers_changes_the_most_that_a_task_gets(ledger, pro
     assert state(ledger, begun) == (True, 1, 1, 1) and last(ledger, begun)[0] == "full"
 
 
+@pytest.mark.parametrize("sched", ["default", "depth_first_all"])
+def test_task_that_has_more_than_the_owner_wants_by_now_is_complete_without_one_of_them(ledger, project, sched):
+    ledger.schedule(project, sched)
+    (task,) = ledger.add(project, [0.0], n=3)
+    strangers = {"u:7": "fox", "u:8": "owl", "u:9": "fox"}
+    for actor, value in strangers.items():
+        assert say(ledger, project, actor, value) == task
+    assert last(ledger, task) == ("full", 1, 3)
+    ledger.set_n(project, [task], 1)
+    assert state(ledger, task) == (True, 3, 3, 1)
+    ledger.delete_run(project, ledger.counted(task)[0])
+    assert state(ledger, task) == (True, 2, 2, 1)
+
+
 def test_the_rule_is_switched_off_and_on_for_open_tasks_and_completed_ones_if_wanted(ledger, project):
     sure = stopped(ledger, project)
     (begun,) = ledger.add(project, [0.0], n=5)

@@ -29,34 +29,37 @@ BEGIN
            AND NOT share_taken(p, v, o.task_id));
 END $$;
 
--- Leases a gold task, unless somebody is changing it or the caller has answered it.
+-- Leases a gold task, unless somebody is changing it. Null: its row stays locked, but the caller has just answered it, or it is no gold task by now.
 CREATE FUNCTION grant_gold(p project_ledger, v asker, p_task bigint, p_held int, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE used_up boolean;
 BEGIN
-    PERFORM FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task AND mode = 'gold' FOR UPDATE SKIP LOCKED;
+    PERFORM FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN RETURN false; END IF;
-    UPDATE task_ledger SET leases = leases + 1 WHERE project_id = p.project_id AND task_id = p_task
+    UPDATE task_ledger SET leases = leases + 1 WHERE project_id = p.project_id AND task_id = p_task AND mode = 'gold'
        AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = ANY (v.actors));
-    IF NOT FOUND THEN RETURN false; END IF;
+    IF NOT FOUND THEN RETURN NULL; END IF;
     DELETE FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task
     RETURNING expires >= granted + 6 * p.lease INTO used_up;
     PERFORM new_lease(p, v, p_task, p_held, used_up, p_now);
     RETURN true;
 END $$;
 
--- Leases a gold task drawn at random, or none. Who has answered as many as there are is drawn for less often: most draws are in vain.
-CREATE FUNCTION lease_gold(p project_ledger, v asker, p_given int, p_own bigint[], p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE t bigint; n int;
+-- Leases a gold task drawn at random, or none. Who has answered as many as there are is drawn for less often: most draws are in vain. cut: the
+-- row of one stays locked in vain.
+CREATE FUNCTION lease_gold(p project_ledger, v asker, p_given int, p_own bigint[], p_now timestamptz, OUT task bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE t bigint; n int; granted boolean;
 BEGIN
+    cut := false;
     FOR tries IN 1..CASE WHEN p_given < p.n_gold THEN 8 ELSE 2 END LOOP
         n := 1 + floor(random() * p.n_gold);
         SELECT task_id INTO t FROM gold_task WHERE project_id = p.project_id AND number = n;
         CONTINUE WHEN NOT FOUND OR t = ANY (p_own)
             OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = ANY (v.actors))
             OR (SELECT skipped FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = t);
-        IF grant_gold(p, v, t, cardinality(p_own), p_now) THEN RETURN t; END IF;
+        granted := grant_gold(p, v, t, cardinality(p_own), p_now);
+        IF granted THEN task := t; RETURN; END IF;
+        cut := cut OR granted IS NULL;
     END LOOP;
-    RETURN NULL;
 END $$;
 
 -- find_tasks in a project with gold tasks: each task is gold by chance, leased after those before it. Under incremental volunteers see
@@ -79,7 +82,10 @@ BEGIN
             EXIT WHEN cardinality(w.got) < ordinary;
         END IF;
         EXIT WHEN ordinary = free;
-        IF has_ordinary_task(p, v, p_own || got) THEN t := lease_gold(p, v, given, p_own || got, p_now); END IF;
+        IF has_ordinary_task(p, v, p_own || got) THEN
+            w := lease_gold(p, v, given, p_own || got, p_now);
+            t := w.task; cut := cut OR w.cut;
+        END IF;
         IF t IS NOT NULL THEN
             got := array_append(got, t); given := given + 1;
         ELSE

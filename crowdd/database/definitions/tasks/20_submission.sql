@@ -151,7 +151,7 @@ BEGIN
                 UPDATE task_ledger SET n_answers = wanted_so_far(t, w.min_answers) WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
             END IF;
         END IF;
-        EXIT WHEN t.n_answers = n OR t.uncounted = 0;
+        EXIT WHEN t.n_answers = n OR t.uncounted = 0 AND NOT is_complete(t.answers, t.n_answers);           -- it has enough where the most was lowered
     END LOOP;
     IF p_gone THEN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
@@ -186,7 +186,8 @@ BEGIN
     -- statement reads the facts and locks the task, as current is explained at take_next (32_candidate_scan.sql). Below the same is done
     -- for every answer, in single steps. The row of a task that has what it wants so far is written when it is decided whether that is all.
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
-    SELECT trial, counted_per_network, has_bars, has_label, has_label AND has_rules AND NOT trial, sched <> 'incremental' AND NOT (trial OR has_bars OR has_label AND has_rules) AS plain,
+    SELECT trial, counted_per_network, has_bars, has_label, has_label AND has_rules AND NOT trial, sched <> 'incremental' AND NOT (trial OR has_bars OR has_label AND has_rules)
+               AND CASE n_gold WHEN 0 THEN true ELSE NOT EXISTS (SELECT FROM gold_task g WHERE g.project_id = p_project AND g.task_id = p_task) END AS plain,
            CASE WHEN p_user IS NOT NULL THEN (SELECT owners_ids @> ARRAY[p_user] FROM project WHERE id = p_project) END,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
            OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)

@@ -17,22 +17,22 @@ BEGIN
                  ELSE 0 END);
 END $$;
 
--- Leases one open task unless it is full by now, being changed by somebody (then p_wait decides), or no longer at the level
--- where they found it (else 40 newcomers push the first tasks to the top). p_held: how many leases the caller has. Null: the
--- caller has just answered it, or somebody of their network has; then its row stays locked.
+-- Leases one open task unless it is being changed by somebody (then p_wait decides). p_held: how many leases the caller has. Null: its row stays
+-- locked, but it is full by now, or no longer at the level where they found it (else 40 newcomers push the first tasks to the top), or the
+-- caller has just answered it, or somebody of their network has. It is found by its key only: a row that fits no more when it is locked
+-- would be locked without being found, and who holds it must not wait for another.
 CREATE FUNCTION grant_lease(p project_ledger, v asker, p_task bigint, p_held int, p_wait boolean, p_level int, p_now timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE m assignment_mode; used_up boolean;
+DECLARE l record; used_up boolean;
 BEGIN
     IF p_wait THEN
-        SELECT mode INTO m FROM task_ledger
-         WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE;
+        SELECT mode, open, level INTO l FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task FOR UPDATE;
     ELSE
-        SELECT mode INTO m FROM task_ledger
-         WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
+        SELECT mode, open, level INTO l FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task FOR UPDATE SKIP LOCKED;
     END IF;
     IF NOT FOUND THEN RETURN false; END IF;
-    UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p.project_id) ELSE requeued_xid END
+    IF NOT l.open OR p_level IS NOT NULL AND l.level IS DISTINCT FROM p_level THEN RETURN NULL; END IF;
+    UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE l.mode WHEN 'by_level' THEN stamp(p.project_id) ELSE requeued_xid END
      WHERE project_id = p.project_id AND task_id = p_task
        AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = ANY (v.actors))
        AND (v.shared IS NULL OR p.counted_per_network
