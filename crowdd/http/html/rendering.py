@@ -39,6 +39,7 @@ from crowdd import PACKAGE
 from crowdd.core.site import Appearance
 from crowdd.core.text.markdown import to_html
 from crowdd.core.text.picture_addresses import FILES_AT, upload_path
+from crowdd.core.uploads import NO_PICTURES
 from crowdd.http.edge.headers import best_language
 from crowdd.http.html import frames
 from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_words, lines_of, marks_of
@@ -284,11 +285,12 @@ class Templates:
 
     def _own_picture(self, address: object) -> str:
         """The path of an uploaded picture or of one of a template's samples, or nothing: a page asks no other server,
-        and no other address of ours.
+        and no other address of ours, nor a sound as a picture.
         """
         if isinstance(address, str) and _SAMPLE.fullmatch(address):
             return address
-        return upload_path(address, self._base_url)
+        path = upload_path(address, self._base_url)
+        return "" if path.endswith(NO_PICTURES) else path
 
 
 class _Words:
