@@ -49,6 +49,10 @@ TYPES = {suffix: type_ for _offset, _begin, suffix, type_ in _SIGNATURES} | {
     ".ogv": "video/ogg",
     ".weba": "audio/webm",
 }
+TILES = ".dzi"
+"""The ending of a picture in tiles: it is served as many files, none of which is the picture."""
+NO_PICTURES = (TILES, *(suffix for suffix, type_ in TYPES.items() if not type_.startswith("image/")))
+"""Endings of files that no page may show as a picture."""
 
 
 @attrs.frozen

@@ -16,6 +16,7 @@ from support.servers import s3
 
 from crowdd.features.media.feature import MediaFeature
 from crowdd.features.media.s3 import PIECE
+from crowdd.features.media.tiles import Pyramid
 
 SIZE = 2 * PIECE + 1000
 
@@ -93,3 +94,30 @@ async def test_a_store_that_is_away_is_503_and_says_nothing_of_itself(serve, s3_
     assert (refused.status, refused.json()["error_code"]) == (503, "media_unavailable")
     assert b"127.0.0.1" not in refused.body and refused.header("retry-after") == "30"
     assert (await served.client().get("/uploads/project-1/other.jpg")).status == 404  # that is no name of media
+
+
+@shows("upload-tiles")
+@pytest.mark.parametrize("where", ["folder", "s3"])
+@pytest_twisted.ensureDeferred
+async def test_a_file_of_tiles_is_served_as_many_out_of_either_store(
+    serve, request, tmp_path: Path, where: str
+) -> None:
+    served = await serve(**environment(request, where))
+    await served.project(await served.person("owner"), tasks=1, published=True)
+    pyramid, client = Pyramid(3, 2, "webp"), served.client()
+    tiles = [b"the largest", b"half", b"one"]
+    path = await stored(served, tmp_path, b"".join(tiles) + pyramid.end([len(each) for each in tiles]), ".dzi")
+    said = await client.get(path)
+    assert (said.header("content-type"), 'Format="webp"' in said.text) == ("application/xml", True)
+    for level, content in zip((2, 1, 0), tiles, strict=True):
+        sent = await client.get(f"{path.removesuffix('.dzi')}_files/{level}/0_0.webp")
+        assert (sent.status, sent.body, sent.header("content-type")) == (200, content, "image/webp")
+        assert "sandbox" in sent.header("content-security-policy")
+    asked = (
+        f"HEAD {path.removesuffix('.dzi')}_files/1/0_0.webp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    ask = asked.encode()
+    assert b"Content-Length: 4\r" in await wire.exchange(served.base, ask)
+    other = await stored(served, tmp_path, b"<Image/> of another program", ".dzi")
+    assert (await client.get(other)).body == b"<Image/> of another program"
+    assert (await client.get(f"{other.removesuffix('.dzi')}_files/0/0_0.webp")).status == 404

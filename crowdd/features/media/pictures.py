@@ -128,6 +128,7 @@ _OPENED_AS: Mapping[str, tuple[str, ...]] = {"JPEG": ("JPEG", "MPO"), "WebP": ("
 _LOSSLESS = frozenset({"PNG", "GIF", "TIFF"})
 _MAX_COLOURS = 256  # of what is drawn or written: PNG keeps it sharp, and small unless it is a photograph in grey
 _MAX_PNG = 1_000_000  # bytes
+_MAX_SEE_THROUGH = 40_000_000  # pixels in tiles: WebP takes ten times as long as JPEG
 _SAVING: Mapping[str, tuple[str, str, dict[str, Any]]] = {
     # Progressive files are 5 % smaller and take twice the time.
     "JPEG": ("image/jpeg", ".jpg", {"quality": 85, "optimize": True}),
@@ -254,10 +255,12 @@ def _wants_tiles(size: tuple[int, int], options: Mapping[str, Any]) -> bool:
 
 
 def _with_tiles(picture: Image.Image, out: OutFolder) -> Image.Image:
-    """Makes tiles of the picture; the picture as it is shown. Where memory is short, there are no tiles."""
+    """Makes tiles of the picture; the picture as it is shown. Where memory or time is short, there are no tiles."""
     try:
         whole = _shown(_in_channels(picture))
         form = "webp" if whole.mode in ("LA", "RGBA") else "jpg"
+        if form == "webp" and whole.width * whole.height > _MAX_SEE_THROUGH:
+            return whole
         pyramid = Pyramid(*whole.size, form)
         out.add("tiles", DOWNLOAD, SUFFIX, _tile_pieces(whole, pyramid), width=whole.width, height=whole.height)
     except MemoryError:

@@ -13,7 +13,9 @@ from typing import Final
 
 import attrs
 
-SUFFIX: Final = ".dzi"
+from crowdd.core.uploads import TILES
+
+SUFFIX: Final = TILES
 SIDE: Final = 510  # pixels of the picture that a tile has of its own
 OVERLAP: Final = 1  # and how many of its neighbours', at each side
 MAX_TILES: Final = 4000

@@ -10,11 +10,14 @@ from crowdd.features.projects.serializers import project_summary
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results import result_display
 from crowdd.features.results.rows import ResultSummary
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers import declared
+from crowdd.kinds.answers.words import words_of
 
 
 class ThanksPublic(ProjectPublic):
@@ -33,12 +36,13 @@ class ThanksPublic(ProjectPublic):
 class ThanksPrivate(ProjectPrivate):
     """``pictures``: for each of the readings what its picture is looked for among; ``told``: results may be seen.
 
-    ``found``: what the results of the project say together, None for nothing.
+    ``found``: what the results of the project say together, None for nothing; ``outcomes`` of them.
     """
 
     pictures: list[list[str]]
     told: bool
     found: ResultSummary | None
+    outcomes: list[result_display.ShownOutcome]
     has_news: bool
 
 
@@ -67,11 +71,14 @@ class ThanksPages:
         if incoming.wants_json:
             return Page("project/thanks.html", public)
         asked = result_display.read_asked(row["info"])
+        found, fields = await self._thanks.found(row), declared(row["info"])
+        words = words_of(row["info"], locale_of(incoming)).get(fields[0].name) if fields else None
         private = ThanksPrivate(
             **context.private,
             pictures=[result_display.pictures_of(one["task_info"], asked) for one in work.readings],
             told=self._thanks.tells_results(row),
-            found=await self._thanks.found(row),
+            found=found,
+            outcomes=[result_display.show_outcome(one, words) for one in found["outcomes"]] if found else [],
             has_news=bool(row["n_blogposts"]),
         )
         return Page("project/thanks.html", public, private)

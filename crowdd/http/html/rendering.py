@@ -30,6 +30,7 @@ from crowdd import PACKAGE
 from crowdd.core.site import Appearance
 from crowdd.core.text.markdown import to_html
 from crowdd.core.text.picture_addresses import FILES_AT, upload_path
+from crowdd.core.uploads import NO_PICTURES
 from crowdd.http.html import filters, frames
 from crowdd.http.html.filters import Words, excerpt, markdown
 from crowdd.http.html.images import draw_placeholder
@@ -262,11 +263,12 @@ class Templates:
 
     def _own_picture(self, address: object) -> str:
         """The path of an uploaded picture or of one of a template's samples, or nothing: a page asks no other server,
-        and no other address of ours.
+        and no other address of ours, nor a sound as a picture.
         """
         if isinstance(address, str) and _SAMPLE.fullmatch(address):
             return address
-        return upload_path(address, self._base_url)
+        path = upload_path(address, self._base_url)
+        return "" if path.endswith(NO_PICTURES) else path
 
 
 def _script_json(value: object) -> str:

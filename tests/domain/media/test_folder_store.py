@@ -7,7 +7,7 @@ import pytest
 import pytest_twisted
 from twisted.internet import reactor
 
-from crowdd.features.media.store import FolderStore, MediaNames, is_key
+from crowdd.features.media.store import FolderStore, MediaNames, is_key, read_part
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import MediaStoreError
 
@@ -76,3 +76,11 @@ async def test_a_link_is_not_followed(store: FolderStore, source: Path, tmp_path
     (tmp_path / "uploads" / "project-7").mkdir(parents=True)
     (tmp_path / "uploads" / key).symlink_to(source)
     assert await store.open(key) is None and [each async for each in store.keys(7)] == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_part_is_read(store: FolderStore, source: Path) -> None:
+    key = key_of(source.read_bytes())
+    await store.put(key, source, "image/jpeg")
+    stored_media = await store.open(key)
+    assert stored_media is not None and await read_part(stored_media, 2, 6) == b"pict"

@@ -16,7 +16,7 @@ from twisted.internet.protocol import Factory, Protocol
 from crowdd.features.media import s3 as media_s3
 from crowdd.features.media import stores
 from crowdd.features.media.s3 import PART, PIECE, Asked, S3Client, S3Store
-from crowdd.features.media.store import MediaNames, StoredMedia
+from crowdd.features.media.store import MediaNames, StoredMedia, read_part
 from crowdd.kernel.config.data import MediaSettings
 from crowdd.kernel.errors import ConfigError, MediaStoreError
 
@@ -242,3 +242,11 @@ async def test_a_list_with_entities_is_not_read(broken: Broken) -> None:
     bomb = b'<!DOCTYPE x [<!ENTITY a "aaaa">]><ListBucketResult><Contents><Key>&a;</Key><Size>1</Size></Contents></ListBucketResult>'
     broken.factory.script = [answer("200 OK", bomb)]
     assert [each async for each in broken.store.keys(7)] == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_part_is_read(store: S3Store, tmp_path: Path) -> None:
+    key, path = put_away(tmp_path, b"a picture" * PIECE)
+    await store.put(key, path, "image/jpeg")
+    stored_media = await store.open(key, content=False)
+    assert stored_media is not None and await read_part(stored_media, PIECE * 9 - 4, PIECE * 9) == b"ture"

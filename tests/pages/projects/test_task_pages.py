@@ -574,7 +574,7 @@ async def test_keys_of_later_tasks_are_columns_and_uploads_are_pictures(served):
         100: {"middle": 1},
         104: {"middle": 1},
         109: {"middle": 1},
-        209: {"last": upload},
+        209: {"last": upload, "tone": upload.replace(".png", ".mp3"), "tiles": upload.replace(".png", ".dzi")},
     }
     for n in range(95, 115):
         infos.setdefault(n, {"middle": n})
@@ -585,6 +585,9 @@ async def test_keys_of_later_tasks_are_columns_and_uploads_are_pictures(served):
     for key in ("first", "middle", "last"):
         assert f'name="columns" value="{key}"' in page, key
     assert f'<img class="thumb" src="{upload}"' in page
+    for key in ("tone", "tiles"):
+        page = (await place.anonymous.get(f"{at}?desc=1&columns={key}", headers=html)).text
+        assert infos[209][key] in page and 'class="thumb"' not in page, key
 
 
 @pytest_twisted.ensureDeferred

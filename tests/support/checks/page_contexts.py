@@ -664,13 +664,13 @@ def _thanks_cases(at: str) -> Iterator[Case]:
     other = reading | {"answer": ["owl", "fox"], "result": "owl", "same": False, "n": 1, "total": 1}
     pictures = [["/uploads/project-8/a.jpg"], []]
     keys |= {"done": 142, "recent": 100, "settled": 31, "readings": [reading, other], "pictures": pictures}
-    outcomes = [{"answer": "fox", "short": True, "n": 60}, {"answer": None, "short": True, "n": 20}]
+    outcomes = [{"answer": "fox", "filter": '"fox"', "n": 60}, {"answer": None, "filter": "null", "n": 20}]
     rest = {"tasks": 100, "kinds": 4, "others": 10, "tied": 5, "pending": 3, "unanswered": 2}
-    keys |= {"found": rest | {"outcomes": [*outcomes, {"answer": None, "short": False, "n": 1}]}}
+    keys |= {"found": rest, "outcomes": [*outcomes, {"answer": None, "filter": "", "n": 1}]}
     page = "project/thanks.html"
     yield Case(page, "visitor", frame(path=f"{at}thanks") | keys | {"projects": [GALAXIES]})
     hidden = {"done": 2, "recent": 2, "settled": None, "readings": [], "told": False, "has_news": False, "projects": []}
-    hidden |= {"found": None}
+    hidden |= {"found": None, "outcomes": []}
     yield Case(page, "results hidden", frame(ILSE, f"{at}thanks") | keys | hidden)
     for settled, name in ((0, "none settled"), (1, "one settled"), (2, "all settled")):
         yield Case(page, name, frame(ILSE, f"{at}thanks") | keys | hidden | {"settled": settled, "told": True})
