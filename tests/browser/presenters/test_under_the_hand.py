@@ -253,6 +253,35 @@ def test_a_label_is_for_the_next_mark(hand: Hand) -> None:
     assert near(info[1], {"x": 250, "y": 200, "width": 150, "height": 150, "label": "boat"}, 4), info
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("kind", "medium", "path"),
+    [
+        ("count", "picture", "/photo.jpg"),
+        ("text_spans", "text", "/letter.txt"),
+        ("sound_segments", "sound", "/call.wav"),
+        ("map_place", "map", ""),
+    ],
+)
+def test_the_label_of_the_next_mark_outlives_a_reload_and_ends_with_its_task(
+    mouse: Hand, kind: str, medium: str, path: str
+) -> None:
+    document, name = only(kind, medium, path, labels=LABELS), f"one_{kind}"
+    chosen = "[data-question] .marks-labels input:checked"
+    mouse.begin(document, name)
+    mouse.press_on(mouse.field.locator(".choice", has_text="Boat"))
+    kept = "JSON.stringify({ ...sessionStorage }).includes('boat')"
+    mouse.stage.until(lambda: mouse.page.evaluate(kept))
+    mouse.page.reload()
+    frame = mouse.frame = mouse.stage.frame()
+    mouse.field = field(frame, name)
+    assert frame.locator(chosen).input_value() == "boat"
+    mouse.press_on(mouse.field.locator(".marks-tools").get_by_role("button", name="Add"))
+    mouse.stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    assert mouse.answer(document)[name][0]["label"] == "boat"
+    assert not mouse.page.evaluate(kept)
+
+
 @shows("page-task-thumb")
 def test_keys_of_marks_are_hinted_at_once_and_are_always_in_the_list(hand: Hand, new_project: Any) -> None:
     hand.stage.mine = new_project(n_answers=1)  # a browser is hinted at once in a project
