@@ -17,6 +17,7 @@ from hands.hand import Hand, Spot
 T = TypeVar("T")
 PATIENCE: Final = 30.0  # seconds that a page may take on a busy machine
 PAUSE: Final = 40  # milliseconds
+FIRST, LATER = 20, 100  # milliseconds between two looks: short ones first
 
 
 class LostError(AssertionError):
@@ -82,7 +83,7 @@ class Eyes:
 
     def until(self, test: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
         """What ``test`` answers once it is true; ``what`` is said when it never is."""
-        end = time.monotonic() + seconds
+        end, pause = time.monotonic() + seconds, FIRST
         while True:
             try:
                 outcome = test()
@@ -92,7 +93,8 @@ class Eyes:
                 return outcome
             if time.monotonic() > end:
                 raise LostError(what)
-            self.page.wait_for_timeout(PAUSE)
+            self.page.wait_for_timeout(pause)
+            pause = min(2 * pause, LATER)
 
     def frame(self) -> Any:
         """The frame of the task, once it is there."""

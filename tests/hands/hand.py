@@ -11,7 +11,7 @@ Spot = tuple[float, float]
 
 # What a key of the Latin layout is on others: its character, by the physical key.
 _CYRILLIC: Final = dict(zip("abcdefghijklmnopqrstuvwxyz", "фисвуапршолдьтщзйкыегмцчня", strict=True))
-STEPS: Final = 5
+STEPS: Final = 3
 LOOK: Final = 350  # milliseconds for a task that has just appeared
 AFTER_TEXT: Final = (
     1700  # milliseconds: a letter that follows text sooner is no shortcut (interface: page-task-unsent-work)

@@ -149,6 +149,19 @@ def test_the_first_press_counts_and_moves_nothing(hand: Hand) -> None:
 
 
 @pytest.mark.proof
+def test_the_next_task_begins_at_its_top(hand: Hand) -> None:
+    asked = [{"name": f"a{n}", "type": "yes_no", "text": f"Is it {n}?"} for n in range(8)]
+    frame = hand.begin({"version": 1, "steps": [{"name": "all", "questions": asked}]})
+    number, bar = frame.locator("form.say .over"), hand.page.locator("#leave")
+    before, at = number.inner_text(), [hand.still(each)["y"] for each in (number, bar)]
+    hand.stage.mine.add_task()
+    hand.middle(frame.locator("[data-question=a7] .choice").first)
+    hand.press(*hand.middle(frame.locator("button.main:visible").first))
+    hand.stage.until(lambda: number.inner_text() != before)
+    assert [hand.still(each)["y"] for each in (number, bar)] == at and at[1] >= 0
+
+
+@pytest.mark.proof
 def test_a_button_acts_on_the_press_that_began_on_it(mouse: Hand) -> None:
     document = {
         "version": 1,
