@@ -106,7 +106,7 @@ def degrees(x: float, y: float) -> Pair:
 
 
 @attrs.frozen
-class World:
+class View:
     """Where the whole world would be, from the corner of a map, and how large the map is: in pixels of the screen."""
 
     left: float
@@ -120,25 +120,25 @@ class Map:
     """A map: what is where is read off its tiles, or off an outline whose degrees are known. Places are degrees."""
 
     target: Any
-    world: Callable[[], World]
+    view: Callable[[], View]
     off: float = 0.0  # pixels by which what is read off may be wrong
 
     def part(self, place: Pair) -> Spot:
-        world, (x, y) = self.world(), mercator(*place)
-        wide, high = world.size
-        return (world.left + x * world.width) / wide, (world.top + y * world.width) / high
+        view, (x, y) = self.view(), mercator(*place)
+        wide, high = view.size
+        return (view.left + x * view.width) / wide, (view.top + y * view.width) / high
 
     def means(self, place: Pair) -> Pair:
         return place
 
     def seen(self, part: Pair) -> Pair:
         """The degrees of a part of what is shown now."""
-        world = self.world()
-        wide, high = world.size
-        return degrees((part[0] * wide - world.left) / world.width, (part[1] * high - world.top) / world.width)
+        view = self.view()
+        wide, high = view.size
+        return degrees((part[0] * wide - view.left) / view.width, (part[1] * high - view.top) / view.width)
 
     def grain(self) -> float:
-        return 360 / self.world().width * (1 + self.off / 2)
+        return 360 / self.view().width * (1 + self.off / 2)
 
 
 def picture(eyes: Eyes, frame: Any, path: str) -> Picture:
@@ -172,14 +172,14 @@ def map_of(eyes: Eyes, frame: Any, source: str) -> Map:
     return Map(target, lambda: _by_outline(eyes, target, outline), 1.5)
 
 
-def _by_tiles(eyes: Eyes, target: Any) -> World:
+def _by_tiles(eyes: Eyes, target: Any) -> View:
     seen = eyes.until(lambda: target.evaluate(_TILE), "the map has no tiles")
     zoom, x, y = map(int, re.findall(r"tiles/(\d+)/(\d+)/(\d+)", seen["address"])[0])
     (left, top), wide = seen["place"], seen["wide"]
-    return World(left - x * wide, top - y * wide, wide * 2**zoom, seen["size"])
+    return View(left - x * wide, top - y * wide, wide * 2**zoom, seen["size"])
 
 
-def _by_outline(eyes: Eyes, target: Any, outline: Any) -> World:
+def _by_outline(eyes: Eyes, target: Any, outline: Any) -> View:
     """The widest of its polygons is the widest path."""
     rings = [
         ring
@@ -195,7 +195,7 @@ def _by_outline(eyes: Eyes, target: Any, outline: Any) -> World:
     largest = max(boxes, key=lambda box: box[2] - box[0])
     seen = eyes.until(lambda: target.evaluate(_OUTLINE), "the map has no outline")
     (left, top), width = seen["place"], seen["wide"] / (largest[2] - largest[0])
-    return World(left - largest[0] * width, top - largest[1] * width, width, seen["size"])
+    return View(left - largest[0] * width, top - largest[1] * width, width, seen["size"])
 
 
 def words_at(eyes: Eyes, frame: Any, first: int, last: int) -> tuple[dict[str, Any], Callable[[], list[Spot]]]:

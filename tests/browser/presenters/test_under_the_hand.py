@@ -283,8 +283,8 @@ def test_the_label_of_the_next_mark_outlives_a_reload_and_ends_with_its_task(
     chosen = "[data-question] .marks-labels input:checked"
     mouse.begin(document, name)
     mouse.press_on(mouse.field.locator(".choice", has_text="Boat"))
-    kept = "JSON.stringify({ ...sessionStorage }).includes('boat')"
-    mouse.stage.until(lambda: mouse.page.evaluate(kept))
+    drafted = "JSON.stringify({ ...sessionStorage }).includes('boat')"
+    mouse.stage.until(lambda: mouse.page.evaluate(drafted))
     mouse.page.reload()
     frame = mouse.frame = mouse.stage.frame()
     mouse.field = field(frame, name)
@@ -292,7 +292,7 @@ def test_the_label_of_the_next_mark_outlives_a_reload_and_ends_with_its_task(
     mouse.press_on(mouse.field.locator(".marks-tools").get_by_role("button", name="Add"))
     mouse.stage.until(lambda: frame.locator(".mark-item").count() == 1)
     assert mouse.answer(document)[name][0]["label"] == "boat"
-    assert not mouse.page.evaluate(kept)
+    assert not mouse.page.evaluate(drafted)
 
 
 @shows("page-task-thumb")

@@ -90,10 +90,10 @@ class Actor:
         """The pointer goes to a part of something that is seen; where that is then. A finger is only there when it touches."""
         spot = self.eyes.bring(target, part)
         self.hand.move(spot)
-        if self.hand.finger or (there := self.eyes.bring(target, part)) == spot:
+        if self.hand.finger or (moved := self.eyes.bring(target, part)) == spot:
             return spot
-        self.hand.move(there)
-        return there
+        self.hand.move(moved)
+        return moved
 
     def sees(self, test: Callable[[], Any], what: str) -> None:
         """An act without an effect is a fault: ``what`` says which."""

@@ -161,7 +161,7 @@ def _draw_area(actor: Actor, name: str, shape: Json) -> Any:
 
 def _degrees(actor: Actor, name: str, seen: Map, part: tuple[float, float]) -> tuple[float, float]:
     """What a part of the map meant when it was seen first: from then on the place counts, wherever the map is moved to."""
-    actor.eyes.still(lambda: (seen.world().left, seen.world().top))
+    actor.eyes.still(lambda: (seen.view().left, seen.view().top))
     if (name, "view") not in actor.meant:
         actor.meant[name, "view"] = {}
     known = actor.meant[name, "view"]
@@ -270,9 +270,9 @@ def zoom(actor: Actor, about: Json) -> None:
     if _source(actor, about["q"]):
         return
     seen = surface(actor, about["q"])
-    before = seen.world().width
+    before = seen.view().width
     actor.press(actor.frame.locator(".leaflet-control-zoom-in:visible").first)
-    actor.sees(lambda: seen.world().width > 1.5 * before, "“Zoom in”")
+    actor.sees(lambda: seen.view().width > 1.5 * before, "“Zoom in”")
 
 
 @act
@@ -281,13 +281,13 @@ def pan(actor: Actor, about: Json) -> None:
     if _source(actor, about["q"]):
         return
     seen = surface(actor, about["q"])
-    before, marks = seen.world().left, items(actor, about["q"]).count()
+    before, marks = seen.view().left, items(actor, about["q"]).count()
     actor.hand.down(actor.reach(seen.target, lambda: (0.6, 0.5)))
     actor.hand.wait()
     actor.hand.drag(actor.eyes.spot(seen.target, (0.45, 0.4)))
     actor.hand.wait(200, 300)
     actor.hand.up()
-    actor.sees(lambda: abs(seen.world().left - before) > 10, "a drag of the map")
+    actor.sees(lambda: abs(seen.view().left - before) > 10, "a drag of the map")
     if items(actor, about["q"]).count() != marks:
         raise LostError("a drag of the map made a mark")
 
