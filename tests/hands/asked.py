@@ -201,6 +201,7 @@ def everything() -> dict[str, Asked]:
     return {each.name: each for each in made}
 
 
+@functools.lru_cache(64)
 def file(path: str) -> tuple[str, bytes] | None:
     """The type and content of a medium; None where there is none."""
     if path.startswith(LOST):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from random import Random
 from typing import Any, Final
@@ -10,7 +11,7 @@ Spot = tuple[float, float]
 
 # What a key of the Latin layout is on others: its character, by the physical key.
 _CYRILLIC: Final = dict(zip("abcdefghijklmnopqrstuvwxyz", "фисвуапршолдьтщзйкыегмцчня", strict=True))
-STEPS: Final = 5
+STEPS: Final = 3
 LOOK: Final = 350  # milliseconds for a task that has just appeared
 AFTER_TEXT: Final = (
     1700  # milliseconds: a letter that follows text sooner is no shortcut (interface: page-task-unsent-work)
@@ -126,16 +127,16 @@ class Hand:
 
     def type(self, text: str) -> None:
         """Letter by letter; Enter with Shift between lines, as where Enter alone sends."""
-        for letter in text:
-            if letter == "\n":
+        for part in re.findall(r"[\x20-\x7e]+|.", text, re.DOTALL):
+            if part == "\n":
                 self.page.keyboard.down("Shift")
                 self.page.keyboard.press("Enter")
                 self.page.keyboard.up("Shift")
-            elif letter.isascii():
-                self.page.keyboard.press(letter, delay=8)
+            elif part.isascii():
+                self.page.keyboard.type(part, delay=8)
             else:  # the layout of that letter
-                self._line.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": letter, "text": letter})
-                self._line.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": letter})
+                self._line.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": part, "text": part})
+                self._line.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": part})
         self.put_in()
 
     def compose(self, text: str) -> None:

@@ -1,6 +1,6 @@
 """make hands: intents of volunteers in Chromium, each compared with the row that is stored.
 
-python -m hands.run [--intents 10000] [--seed 1] [--workers 2] [--only "gallery boxes"] [--resume FOLDER]
+python -m hands.run [--intents 10000] [--seed 1] [--workers 4] [--only "gallery boxes"] [--resume FOLDER]
 python -m hands.run --presses   the first press on each task of a row, in three sizes
 python -m hands.run --faults    faults put into the page on purpose, and what robots say of each
 """
@@ -15,7 +15,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import chain, islice
+from multiprocessing import Manager
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import attrs
@@ -34,26 +37,19 @@ from hands.worlds import World
 
 NO_LIMIT = {"CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK": "0"}  # all volunteers come from one address
 PRESSED_IN = ("1280x900", "390x844", "844x390")
-AT_ONCE = 8  # walks of a worker: then it tells what it saw
+RENEWED = 200  # walks in one browser
 
 
 @attrs.frozen
-class Part:
-    """Walks of one worker."""
+class Run:
+    """Walks on a server; what became of each is in a folder."""
 
     url: str
     dsn: str
     seed: int
-    numbers: list[int]
     names: list[str]
     folder: Path
     presses: bool = False
-
-    @property
-    def record(self) -> Path:
-        """The file of what became of them."""
-        kind = "presses" if self.presses else self.seed
-        return self.folder / f"{kind}-{self.numbers[0]}-{self.numbers[-1]}.json"
 
     def walk(self, number: int) -> Walk:
         """The walk of a number."""
@@ -62,18 +58,36 @@ class Part:
         name, size = self.names[number // len(PRESSED_IN)], PRESSED_IN[number % len(PRESSED_IN)]
         return presses(name, World(size))
 
+    def record(self, number: int) -> Path:
+        """The file of what became of a walk."""
+        return self.folder / f"{'presses' if self.presses else self.seed}-walk-{number}.json"
 
-def part(about: Part) -> list[dict[str, Any]]:
-    """Walks some rows and says what became of each intent; what is in the folder already is read."""
-    if about.record.exists():
-        before: list[dict[str, Any]] = json.loads(about.record.read_text())
-        return before
-    with browsing(about.url, about.dsn) as (chromium, projects):
-        volunteers = Volunteers(chromium, projects, about.url, about.folder)
-        rows = [outcome for n in about.numbers for outcome in volunteers.walk(about.walk(n))]
-    lines = [seen(outcome) for outcome in rows]
-    about.record.write_text(json.dumps(lines, ensure_ascii=False))
-    return lines
+    def walked(self, number: int, volunteers: Volunteers) -> list[dict[str, Any]]:
+        """What became of each intent of a walk: faults are said at once."""
+        lines = [seen(outcome) for outcome in volunteers.walk(self.walk(number))]
+        for line in lines:
+            if line["fault"]:
+                print(line["told"], flush=True)
+        self.record(number).write_text(json.dumps(lines, ensure_ascii=False))
+        return lines
+
+
+def work(run: Run, queue: Any) -> list[dict[str, Any]]:
+    """Walks while there are some that nobody walks."""
+    numbers, rows = waiting(queue), list[dict[str, Any]]()
+    while first := [*islice(numbers, 1)]:
+        with browsing(run.url, run.dsn) as (chromium, projects):
+            volunteers = Volunteers(chromium, projects, run.url, run.folder)
+            for number in chain(first, islice(numbers, RENEWED - 1)):
+                rows += run.walked(number, volunteers)
+    return rows
+
+
+def waiting(queue: Any) -> Iterator[int]:
+    """What is left in a queue."""
+    with contextlib.suppress(Empty):
+        while True:
+            yield queue.get_nowait()
 
 
 @contextlib.contextmanager
@@ -119,13 +133,6 @@ def seen(outcome: Outcome) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def parts(intents: int, names: list[str], **about: Any) -> Iterator[Part]:
-    """So many intents, divided; or a row of presses for each name and size."""
-    walks = [*range(len(names) * len(PRESSED_IN) if about["presses"] else -(-intents // ROW))]
-    for first in range(0, len(walks), AT_ONCE):
-        yield Part(numbers=walks[first : first + AT_ONCE], names=names, **about)
-
-
 def figures(rows: list[dict[str, Any]]) -> str:
     """Counts by what is asked and by size: intents, faults."""
     lines = []
@@ -145,7 +152,7 @@ def figures(rows: list[dict[str, Any]]) -> str:
 @click.command()
 @click.option("--intents", default=10_000, show_default=True)
 @click.option("--seed", default=1, show_default=True)
-@click.option("--workers", default=2, show_default=True)
+@click.option("--workers", default=4, show_default=True)
 @click.option("--only", default="", help="Only what is asked under names that have this in them.")
 @click.option("--presses", "pressed", is_flag=True, help="The first press on each task of a row, in three sizes.")
 @click.option("--faults", "faulty", is_flag=True, help="Faults put into the page on purpose: each must be noticed.")
@@ -160,16 +167,20 @@ def main(intents: int, seed: int, workers: int, only: str, pressed: bool, faulty
         testbed.folder() as place,
         testbed.postgres(place) as postgres,
         testbed.crowdd(postgres.dsn, place, **NO_LIMIT) as server,
+        Manager() as manager,
         ProcessPoolExecutor(workers) as pool,
     ):
         about = {"url": server.url, "dsn": postgres.dsn, "seed": seed, "folder": folder}
         if faulty:
             sys.exit(0 if faults(pool, **about) else 1)
-        for done in as_completed([pool.submit(part, each) for each in parts(intents, names, presses=pressed, **about)]):
+        run, queue = Run(names=names, presses=pressed, **about), manager.Queue()
+        for number in range(len(names) * len(PRESSED_IN) if pressed else -(-intents // ROW)):
+            if run.record(number).exists():
+                rows += json.loads(run.record(number).read_text())
+            else:
+                queue.put(number)
+        for done in [pool.submit(work, run, queue) for _ in range(workers)]:
             rows += done.result()
-            for row in done.result():
-                if row["fault"]:
-                    print(row["told"], flush=True)
     print(figures(rows))
     sys.exit(1 if any(row["fault"] for row in rows) else 0)
 

@@ -19,8 +19,19 @@ from hands.hand import Spot
 
 Pair = tuple[float, float]
 TILE: Final = 256  # pixels of a tile of a map
-_OUTLINE: Final = """path => { const {x, y, width, height} = path.getBBox(), m = path.getScreenCTM();
-    return [x + m.e, y + m.f, width, height]; }"""
+# The size of a map, and one of its tiles on it: address, place, width. Nothing while there is none.
+_TILE: Final = """map => {
+    const {x, y, width, height} = map.getBoundingClientRect(), tile = map.querySelector("img.leaflet-tile-loaded");
+    if (!tile) return null;
+    const at = tile.getBoundingClientRect();
+    return {size: [width, height], address: tile.src, place: [at.x - x, at.y - y], wide: at.width}; }"""
+# The size of a map, and the widest outline on it: place, width.
+_OUTLINE: Final = """map => {
+    const {x, y, width, height} = map.getBoundingClientRect();
+    const all = [...map.querySelectorAll(".leaflet-overlay-pane path[stroke-dasharray]")].map((path) => {
+        const box = path.getBBox(), m = path.getScreenCTM();
+        return {place: [box.x + m.e - x, box.y + m.f - y], wide: box.width}; });
+    return all.length ? {size: [width, height], ...all.sort((one, other) => other.wide - one.wide)[0]} : null; }"""
 # Where a part of a text begins and ends, a pixel inside of its first and last letter, and its middle. Carets would not do:
 # those at both ends of a word that runs the other way are at the same place.
 _RANGE: Final = """(words, [start, end]) => {
@@ -94,33 +105,40 @@ def degrees(x: float, y: float) -> Pair:
     return x * 360 - 180, math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * y))))
 
 
+@attrs.frozen
+class View:
+    """Where the whole world would be, from the corner of a map, and how large the map is: in pixels of the screen."""
+
+    left: float
+    top: float
+    width: float
+    size: Pair
+
+
 @attrs.define
 class Map:
     """A map: what is where is read off its tiles, or off an outline whose degrees are known. Places are degrees."""
 
     target: Any
-    world: Callable[[], tuple[float, float, float]]  # left, top and width of the whole world, on the screen
+    view: Callable[[], View]
     off: float = 0.0  # pixels by which what is read off may be wrong
 
     def part(self, place: Pair) -> Spot:
-        left, top, width = self.world()
-        x, y = mercator(*place)
-        box = self.target.bounding_box()
-        return (left + x * width - box["x"]) / box["width"], (top + y * width - box["y"]) / box["height"]
+        view, (x, y) = self.view(), mercator(*place)
+        wide, high = view.size
+        return (view.left + x * view.width) / wide, (view.top + y * view.width) / high
 
     def means(self, place: Pair) -> Pair:
         return place
 
     def seen(self, part: Pair) -> Pair:
         """The degrees of a part of what is shown now."""
-        left, top, width = self.world()
-        box = self.target.bounding_box()
-        return degrees(
-            (box["x"] + part[0] * box["width"] - left) / width, (box["y"] + part[1] * box["height"] - top) / width
-        )
+        view = self.view()
+        wide, high = view.size
+        return degrees((part[0] * wide - view.left) / view.width, (part[1] * high - view.top) / view.width)
 
     def grain(self) -> float:
-        return 360 / self.world()[2] * (1 + self.off / 2)
+        return 360 / self.view().width * (1 + self.off / 2)
 
 
 def picture(eyes: Eyes, frame: Any, path: str) -> Picture:
@@ -150,21 +168,19 @@ def map_of(eyes: Eyes, frame: Any, source: str) -> Map:
     eyes.until(target.is_visible, "no map is shown")
     outline = json.loads(source) if source.startswith("{") else None
     if outline is None:
-        return Map(target, lambda: _by_tiles(eyes, frame))
-    return Map(target, lambda: _by_outline(eyes, frame, outline), 1.5)
+        return Map(target, lambda: _by_tiles(eyes, target))
+    return Map(target, lambda: _by_outline(eyes, target, outline), 1.5)
 
 
-def _by_tiles(eyes: Eyes, frame: Any) -> tuple[float, float, float]:
-    tile = frame.locator("img.leaflet-tile-loaded").first
-    eyes.until(tile.is_visible, "the map has no tiles")
-    zoom, x, y = map(int, re.findall(r"tiles/(\d+)/(\d+)/(\d+)", tile.get_attribute("src"))[0])
-    box = tile.bounding_box()
-    width = box["width"] * 2**zoom
-    return box["x"] - x * box["width"], box["y"] - y * box["height"], width
+def _by_tiles(eyes: Eyes, target: Any) -> View:
+    seen = eyes.until(lambda: target.evaluate(_TILE), "the map has no tiles")
+    zoom, x, y = map(int, re.findall(r"tiles/(\d+)/(\d+)/(\d+)", seen["address"])[0])
+    (left, top), wide = seen["place"], seen["wide"]
+    return View(left - x * wide, top - y * wide, wide * 2**zoom, seen["size"])
 
 
-def _by_outline(eyes: Eyes, frame: Any, outline: Any) -> tuple[float, float, float]:
-    """The largest of its polygons is the largest path."""
+def _by_outline(eyes: Eyes, target: Any, outline: Any) -> View:
+    """The widest of its polygons is the widest path."""
     rings = [
         ring
         for each in outline["features"]
@@ -177,12 +193,9 @@ def _by_outline(eyes: Eyes, frame: Any, outline: Any) -> tuple[float, float, flo
         for ring in spans
     ]
     largest = max(boxes, key=lambda box: box[2] - box[0])
-    paths = frame.locator(".map:visible .leaflet-overlay-pane path[stroke-dasharray]")
-    eyes.until(paths.count, "the map has no outline")
-    shown = max((paths.nth(n).evaluate(_OUTLINE) for n in range(paths.count())), key=lambda box: box[2])
-    around = eyes.page.query_selector("#presenter iframe").bounding_box()
-    width = shown[2] / (largest[2] - largest[0])
-    return around["x"] + shown[0] - largest[0] * width, around["y"] + shown[1] - largest[1] * width, width
+    seen = eyes.until(lambda: target.evaluate(_OUTLINE), "the map has no outline")
+    (left, top), width = seen["place"], seen["wide"] / (largest[2] - largest[0])
+    return View(left - largest[0] * width, top - largest[1] * width, width, seen["size"])
 
 
 def words_at(eyes: Eyes, frame: Any, first: int, last: int) -> tuple[dict[str, Any], Callable[[], list[Spot]]]:

@@ -14,6 +14,7 @@ from playwright.sync_api import Error
 
 from hands.acting import forms, marks, media, pages
 from hands.acting.actor import ACTS, Actor
+from hands.acting.forms import NOTES
 from hands.asked import everything
 from hands.eyes import LostError
 from hands.faults import Fault
@@ -81,7 +82,7 @@ class Volunteers:
         """Each intent of a walk; after a fault somebody else comes for those that are left."""
         project = self._projects.of(everything()[row.asked])
         actor: Actor | None = None
-        last = self._last(project)
+        last = self._last(project, 0)
         for intent in row.intents:
             began = time.monotonic()
             if actor is None and intent.end == "change":
@@ -96,12 +97,12 @@ class Volunteers:
                 outcome = attrs.evolve(outcome, picture=self._picture(actor, intent), stored=outcome.stored or stored)
             if outcome.fault or outcome.refused:
                 actor = None
-            last = self._last(project)
+            last = self._last(project, last)
             yield attrs.evolve(outcome, seconds=time.monotonic() - began)
         self._leave(self._contexts[row.world.browser])
 
-    def _last(self, project: Project) -> int:
-        return max((number for number, _, _ in self._projects.rows(project, 0)), default=0)
+    def _last(self, project: Project, after: int) -> int:
+        return max((number for number, _, _ in self._projects.rows(project, after)), default=after)
 
     def _come(self, row: Walk, project: Project) -> Actor:
         self._projects.site.loaded.clear()
@@ -134,7 +135,8 @@ class Volunteers:
                 line.detach()
         self._slowed = []
         for page in context.pages:
-            page.close()
+            if page.url != NOTES:
+                page.close()
 
     def _picture(self, actor: Actor, intent: Intent) -> str:
         path = self._pictures / f"{intent.seed}-{intent.number}.png"

@@ -149,6 +149,19 @@ def test_the_first_press_counts_and_moves_nothing(hand: Hand) -> None:
 
 
 @pytest.mark.proof
+def test_the_next_task_begins_at_its_top(hand: Hand) -> None:
+    asked = [{"name": f"a{n}", "type": "yes_no", "text": f"Is it {n}?"} for n in range(8)]
+    frame = hand.begin({"version": 1, "steps": [{"name": "all", "questions": asked}]})
+    number, bar = frame.locator("form.say .over"), hand.page.locator("#leave")
+    before, at = number.inner_text(), [hand.still(each)["y"] for each in (number, bar)]
+    hand.stage.mine.add_task()
+    hand.middle(frame.locator("[data-question=a7] .choice").first)
+    hand.press(*hand.middle(frame.locator("button.main:visible").first))
+    hand.stage.until(lambda: number.inner_text() != before)
+    assert [hand.still(each)["y"] for each in (number, bar)] == at and at[1] >= 0
+
+
+@pytest.mark.proof
 def test_a_button_acts_on_the_press_that_began_on_it(mouse: Hand) -> None:
     document = {
         "version": 1,
@@ -251,6 +264,35 @@ def test_a_label_is_for_the_next_mark(hand: Hand) -> None:
     info = hand.answer(document)["one_box"]
     assert near(info[0], {"x": 100, "y": 100, "width": 150, "height": 100, "label": "duck"}, 4), info
     assert near(info[1], {"x": 250, "y": 200, "width": 150, "height": 150, "label": "boat"}, 4), info
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("kind", "medium", "path"),
+    [
+        ("count", "picture", "/photo.jpg"),
+        ("text_spans", "text", "/letter.txt"),
+        ("sound_segments", "sound", "/call.wav"),
+        ("map_place", "map", ""),
+    ],
+)
+def test_the_label_of_the_next_mark_outlives_a_reload_and_ends_with_its_task(
+    mouse: Hand, kind: str, medium: str, path: str
+) -> None:
+    document, name = only(kind, medium, path, labels=LABELS), f"one_{kind}"
+    chosen = "[data-question] .marks-labels input:checked"
+    mouse.begin(document, name)
+    mouse.press_on(mouse.field.locator(".choice", has_text="Boat"))
+    drafted = "JSON.stringify({ ...sessionStorage }).includes('boat')"
+    mouse.stage.until(lambda: mouse.page.evaluate(drafted))
+    mouse.page.reload()
+    frame = mouse.frame = mouse.stage.frame()
+    mouse.field = field(frame, name)
+    assert frame.locator(chosen).input_value() == "boat"
+    mouse.press_on(mouse.field.locator(".marks-tools").get_by_role("button", name="Add"))
+    mouse.stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    assert mouse.answer(document)[name][0]["label"] == "boat"
+    assert not mouse.page.evaluate(drafted)
 
 
 @shows("page-task-thumb")

@@ -18,6 +18,9 @@ from hands.site import Site
 from hands.worlds import World
 
 Json = dict[str, Any]
+# What is shown above the questions; nothing where no task is.
+_OVER: Final = """() => [...document.querySelectorAll(".say")].filter((say) => say.checkVisibility({visibilityProperty: true}))
+    .map((say) => say.querySelector(".over")).find(Boolean)?.innerText ?? null"""
 EFFECT: Final = 8.0  # seconds in which something must be seen to have been pressed
 
 
@@ -79,11 +82,18 @@ class Actor:
         ``twice``: a worn button of a mouse makes two presses of one.
         """
         part = part or self.eyes.somewhere()
-        self.hand.move(self.eyes.bring(target, part))
-        self.hand.move(self.eyes.bring(target, part))
-        self.hand.press(self.eyes.spot(target, part))
+        self.hand.press(self.reach(target, lambda: part))
         if twice:
             self.hand.press_again()
+
+    def reach(self, target: Any, part: Callable[[], Spot]) -> Spot:
+        """The pointer goes to a part of something that is seen; where that is then. A finger is only there when it touches."""
+        spot = self.eyes.bring(target, part)
+        self.hand.move(spot)
+        if self.hand.finger or (moved := self.eyes.bring(target, part)) == spot:
+            return spot
+        self.hand.move(moved)
+        return moved
 
     def sees(self, test: Callable[[], Any], what: str) -> None:
         """An act without an effect is a fault: ``what`` says which."""
@@ -91,9 +101,9 @@ class Actor:
 
     def begin(self) -> None:
         """Looks at the task that is there now."""
-        self.frame = self.eyes.frame()
-        self.eyes.until(lambda: self._place() not in ("", self.place), "no next task")
-        self.place = self._place()
+        if not self.frame or self.frame.is_detached():
+            self.frame = self.eyes.frame()
+        self.place = self.eyes.until(lambda: (now := self.over()) != self.place and now, "no next task")
         self.grain.clear()
         self.meant = {key: value for key, value in self.meant.items() if key[1] != "view"}
         self.trembled = False
@@ -108,18 +118,17 @@ class Actor:
         titles = [info for info in self.tasks.values() if str(info.get("title", "")) == self.place]
         return titles[0] if titles else self.tasks.get(number, {})
 
-    def _place(self) -> str:
-        return str(self.frame.locator(".say:visible .over").first.inner_text(timeout=5000)).partition(" · ")[0].strip()
+    def over(self, *, step: bool = False) -> str:
+        """What is shown above the questions: which task this is, with ``step`` also which step of it; "" for no task."""
+        words = str(self.frame.evaluate(_OVER) or "")
+        return words if step else words.partition(" · ")[0].strip()
 
     def moved_on(self) -> bool:
         """Whether another task is there, or none is left; the frame may have begun again."""
         if self.frame.is_detached():
             self.frame = self.eyes.frame()
-        shown = self.frame.locator(".say:visible .over")
-        return not shown.count() or shown.first.inner_text(timeout=5000).partition(" · ")[0].strip() not in (
-            "",
-            self.place,
-        )
+        words = self.frame.evaluate(_OVER)
+        return words is None or words.partition(" · ")[0].strip() not in ("", self.place)
 
 
 ACTS: dict[str, Callable[[Actor, Json], None]] = {}

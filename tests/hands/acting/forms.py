@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
+
+from playwright.sync_api import Error
 
 from hands.acting.actor import Actor, Json, LostError, act
 
+_CHOSEN = "choice => choice.querySelector('input')?.checked ?? choice.getAttribute('aria-pressed') === 'true'"
+NOTES = "about:blank"  # the address of a page of one's own
 CHOICES = ".choices > label.choice, .choices > button.answer"
 
 
@@ -22,10 +27,10 @@ def choice(actor: Actor, about: Json) -> Any:
 
 def _is_chosen(actor: Actor, target: Any) -> bool:
     """Whether a choice is seen to be chosen, or the task has been sent by it."""
-    if actor.moved_on():
-        return True
-    box = target.locator("input")
-    return box.is_checked(timeout=500) if box.count() else target.get_attribute("aria-pressed", timeout=500) == "true"
+    with contextlib.suppress(Error):
+        if target.evaluate(_CHOSEN, timeout=500):
+            return True
+    return actor.moved_on()
 
 
 def _key_of(actor: Actor, target: Any) -> str:
@@ -135,13 +140,13 @@ def write_into(actor: Actor, target: Any, text: str, by: str) -> None:
 
 def copied(actor: Actor, text: str) -> None:
     """Copies a text from a page of one's own."""
-    notes = actor.page.context.new_page()
+    context = actor.page.context
+    notes = next((each for each in context.pages if each.url == NOTES), None) or context.new_page()
+    notes.bring_to_front()
     notes.set_content("<textarea autofocus></textarea>")
     notes.locator("textarea").fill(text)
-    notes.locator("textarea").focus()
     notes.keyboard.press("Control+a")
     notes.keyboard.press("Control+c")
-    notes.close()
     actor.page.bring_to_front()
 
 

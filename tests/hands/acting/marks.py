@@ -6,7 +6,6 @@ from typing import Any
 
 from hands.acting.actor import Actor, Json, LostError, act
 from hands.acting.forms import write_into
-from hands.hand import Spot
 from hands.surfaces import Map, Pair, map_of, picture, recording, words_at
 
 
@@ -56,18 +55,10 @@ def _ready(actor: Actor, name: str) -> None:
         actor.sees(lambda: draw.first.get_attribute("aria-pressed") == "true", "“Draw”")
 
 
-def _go(actor: Actor, seen: Any, place: Any) -> Spot:
-    """The pointer goes to a place of a medium; where that is then."""
-    for _ in range(2):
-        actor.hand.move(actor.eyes.bring(seen.target, seen.part(place)))
-    return actor.eyes.spot(seen.target, seen.part(place))
-
-
 def _stroke(actor: Actor, seen: Any, places: list[Any]) -> None:
     """Presses at the first place, goes on to the others, releases at the last."""
-    actor.eyes.bring(seen.target, seen.part(places[-1]))
-    first = _go(actor, seen, places[0])
-    actor.hand.down(first)
+    actor.eyes.bring(seen.target, lambda: seen.part(places[-1]))
+    actor.hand.down(actor.reach(seen.target, lambda: seen.part(places[0])))
     actor.hand.wait()
     for place in places[1:]:
         actor.hand.drag(actor.eyes.spot(seen.target, seen.part(place)))
@@ -77,7 +68,7 @@ def _stroke(actor: Actor, seen: Any, places: list[Any]) -> None:
 
 def _presses(actor: Actor, seen: Any, places: list[Any]) -> None:
     for place in places:
-        actor.hand.press(_go(actor, seen, place))
+        actor.hand.press(actor.reach(seen.target, lambda place=place: seen.part(place)))
         actor.page.wait_for_timeout(60)
 
 
@@ -170,7 +161,7 @@ def _draw_area(actor: Actor, name: str, shape: Json) -> Any:
 
 def _degrees(actor: Actor, name: str, seen: Map, part: tuple[float, float]) -> tuple[float, float]:
     """What a part of the map meant when it was seen first: from then on the place counts, wherever the map is moved to."""
-    actor.eyes.still(lambda: seen.world()[:2])
+    actor.eyes.still(lambda: (seen.view().left, seen.view().top))
     if (name, "view") not in actor.meant:
         actor.meant[name, "view"] = {}
     known = actor.meant[name, "view"]
@@ -279,9 +270,9 @@ def zoom(actor: Actor, about: Json) -> None:
     if _source(actor, about["q"]):
         return
     seen = surface(actor, about["q"])
-    before = seen.world()[2]
+    before = seen.view().width
     actor.press(actor.frame.locator(".leaflet-control-zoom-in:visible").first)
-    actor.sees(lambda: seen.world()[2] > 1.5 * before, "“Zoom in”")
+    actor.sees(lambda: seen.view().width > 1.5 * before, "“Zoom in”")
 
 
 @act
@@ -290,14 +281,13 @@ def pan(actor: Actor, about: Json) -> None:
     if _source(actor, about["q"]):
         return
     seen = surface(actor, about["q"])
-    before, marks = seen.world()[0], items(actor, about["q"]).count()
-    actor.hand.move(actor.eyes.bring(seen.target, (0.6, 0.5)))
-    actor.hand.down(actor.eyes.spot(seen.target, (0.6, 0.5)))
+    before, marks = seen.view().left, items(actor, about["q"]).count()
+    actor.hand.down(actor.reach(seen.target, lambda: (0.6, 0.5)))
     actor.hand.wait()
     actor.hand.drag(actor.eyes.spot(seen.target, (0.45, 0.4)))
     actor.hand.wait(200, 300)
     actor.hand.up()
-    actor.sees(lambda: abs(seen.world()[0] - before) > 10, "a drag of the map")
+    actor.sees(lambda: abs(seen.view().left - before) > 10, "a drag of the map")
     if items(actor, about["q"]).count() != marks:
         raise LostError("a drag of the map made a mark")
 

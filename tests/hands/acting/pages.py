@@ -16,20 +16,17 @@ def main_button(actor: Actor) -> object:
 @act
 def next_(actor: Actor, about: Json) -> None:
     """Goes on to the next step."""
-    before = actor.frame.locator(".say:visible .over").first.inner_text()
+    before = actor.over(step=True)
     actor.press(main_button(actor))
-    actor.sees(
-        lambda: actor.frame.locator(".say:visible .over").first.inner_text() != before or actor.eyes.messages(),
-        "“Next”",
-    )
+    actor.sees(lambda: actor.over(step=True) != before or actor.eyes.messages(), "“Next”")
 
 
 @act
 def back(actor: Actor, about: Json) -> None:
     """Goes back to the step before, to look at it once more."""
-    before = actor.frame.locator(".say:visible .over").first.inner_text()
+    before = actor.over(step=True)
     actor.press(actor.button(actor.frame.locator(".say:visible"), "Back"))
-    actor.sees(lambda: actor.frame.locator(".say:visible .over").first.inner_text() != before, "“Back”")
+    actor.sees(lambda: actor.over(step=True) != before, "“Back”")
 
 
 @act
@@ -53,11 +50,7 @@ def change(actor: Actor, about: Json) -> None:
     """Wants the last answer back."""
     button = actor.page.locator("#change")
     actor.eyes.until(button.is_visible, "“Change it” is not offered")
-    before = (
-        actor.frame.locator(".say:visible .over").first.inner_text()
-        if actor.frame.locator(".say:visible .over").count()
-        else ""
-    )
+    before = actor.over(step=True)
     if about["by"] == "press":
         actor.press(button)
     else:
@@ -70,9 +63,8 @@ def change(actor: Actor, about: Json) -> None:
             actor.hand.key("z")
     actor.sees(actor.page.locator("#changing").is_visible, "“Change it”")
     actor.frame = actor.eyes.frame()
-    shown = actor.frame.locator(".say:visible .over")
-    actor.sees(lambda: shown.count() and shown.first.inner_text() != before, "the task before does not come")
-    actor.place = shown.first.inner_text().partition(" · ")[0].strip()
+    actor.sees(lambda: actor.over(step=True) not in ("", before), "the task before does not come")
+    actor.place = actor.over()
 
 
 @act
@@ -87,9 +79,8 @@ def reload(actor: Actor, about: Json) -> None:
     actor.page.wait_for_timeout(300)
     actor.page.reload()
     actor.frame = actor.eyes.frame()
-    actor.eyes.until(lambda: actor.frame.locator(".say:visible .over").count(), "no task after a reload")
+    actor.place = actor.eyes.until(actor.over, "no task after a reload")
     actor.world = attrs.evolve(actor.world, language=actor.page.get_attribute("html", "lang"))
-    actor.place = actor.frame.locator(".say:visible .over").first.inner_text().partition(" · ")[0].strip()
 
 
 @act
