@@ -6,7 +6,9 @@ import contextlib
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 import attrs
@@ -32,6 +34,7 @@ _ENDLESS = 100_000
 
 _WIDE = "crowdd.wide"
 _MAX_CELL, _GAP = 100, 2
+_SHOWN_AFTER = 2.0  # seconds
 
 
 def _note_wide(ctx: click.Context, _option: click.Parameter, wide: bool) -> None:
@@ -156,17 +159,42 @@ def _cell(value: object) -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
 
 
+@contextlib.contextmanager
+def waiting(what: str, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
+    """From the third second on, a line on standard error says what is done and for how long, if that is a terminal.
+
+    The function removes the line, for what is printed meanwhile.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    line, ended, began = Progress(quiet=False), Event(), time.monotonic()
+
+    def show() -> None:
+        while not ended.wait(_SHOWN_AFTER if time.monotonic() - began < _SHOWN_AFTER else 1):
+            line(f"s: {what}", round(time.monotonic() - began))
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield line.end
+    finally:
+        ended.set()
+        thread.join()
+        line.end()
+
+
 class Progress:
     """Shows how far something is: one line on standard error that is written over, on a terminal only."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
+        self.shown = not quiet and sys.stderr.isatty()
 
     def __call__(self, what: str, number: int) -> None:
-        if self._shown:
+        if self.shown:
             click.echo(f"\r\x1b[K{number:,} {what}", err=True, nl=False)
 
     def end(self) -> None:
         """Removes the line."""
-        if self._shown:
+        if self.shown:
             click.echo("\r\x1b[K", err=True, nl=False)
