@@ -226,20 +226,20 @@ def _of_letters(facts: Facts) -> Iterator[Finding]:
     if row["mail_refused"]:
         yield Finding(
             "mail_refused",
-            f"E-mails to {row['mail_refused']} addresses could not be delivered in the last day.",
+            f"Addresses to which e-mails could not be delivered in the last day: {row['mail_refused']}.",
             "To see why: crowdctl mail list --state dead. To delete one: crowdctl mail discard",
             wrong=row["mail_refused"] >= MANY_ADDRESSES,  # fewer are mistyped
         )
     if row["mail_delayed"]:
         yield Finding(
             "mail_delayed",
-            f"{row['mail_delayed']} e-mails have waited for over an hour. The mail server says: {row['mail_error']}",
+            f"E-mails that have waited for over an hour: {row['mail_delayed']}. The mail server says: {row['mail_error']}",
             "Check [mail], and send one: crowdctl mail test ADDRESS",
         )
     if row["mail_held"]:
         yield Finding(
             "mail_held",
-            f"{row['mail_held']} e-mails are held because mail was off.",
+            f"E-mails that are held because mail was off: {row['mail_held']}.",
             "To send one: crowdctl mail send",
             wrong=False,
         )
