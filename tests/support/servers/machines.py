@@ -196,8 +196,8 @@ def can_be_made() -> bool:
 def blocks(page: str, section: str, kind: str = "sh") -> list[str]:
     """The shell blocks of a section of the documentation, one by one. ``section``: its heading with the signs before it."""
     marks = section.partition(" ")[0]
-    _, found, text = (ROOT / "docs" / page).read_text("utf-8").partition(f"\n{section}\n")
-    assert found, f"docs/{page} has no section {section}."
+    _, heading, text = (ROOT / "docs" / page).read_text("utf-8").partition(f"\n{section}\n")
+    assert heading, f"docs/{page} has no section {section}."
     text = re.split(rf"^#{{1,{len(marks)}}} ", text, maxsplit=1, flags=re.MULTILINE)[0]
     parts = re.findall(rf"^ *```{kind}\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
     return ["".join(line.removeprefix("   ") + "\n" for line in part.splitlines()) for part in parts]

@@ -58,12 +58,12 @@ class Unit:
 
     def environment(self) -> dict[str, str]:
         user = pwd.getpwnam(self.last("User", ROOT))
-        found = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG": "C.UTF-8", "HOME": user.pw_dir}
+        variables = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG": "C.UTF-8", "HOME": user.pw_dir}
         lines = [word for line in self.lines["Environment"] for word in shlex.split(line)]
         for path in self.lines["EnvironmentFile"]:
             if (file := Path(path.removeprefix("-"))).is_file():
                 lines += [shlex.split(line)[0] for line in file.read_text("utf-8").splitlines() if line[:1].isalpha()]
-        return found | dict(line.partition("=")[::2] for line in lines)
+        return variables | dict(line.partition("=")[::2] for line in lines)
 
     def words(self, command: str, environment: dict[str, str]) -> list[str]:
         """A command with its variables in place, of which each may be several words."""
