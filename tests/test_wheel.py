@@ -123,14 +123,20 @@ def test_a_release_is_the_same_each_time_and_lists_its_files(tmp_path):
 def test_a_wheel_that_is_none_is_named(tmp_path):
     """One with a file of byte code, and one whose description cannot be read; they are not looked over offline."""
     wheel = tmp_path / "crowdd-0.1-py3-none-any.whl"
+    contents = {
+        "crowdd/__init__.pyc": "",
+        "crowdd-0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: crowdd\nVersion: 0.1\n",
+        "crowdd-0.1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "crowdd-0.1.dist-info/RECORD": "",
+    }
+    record = "".join(f"{name},,\n" for name in contents)
     with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("crowdd/__init__.pyc", b"")
-        archive.writestr("crowdd-0.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: crowdd\nVersion: 0.1\n")
-        archive.writestr("crowdd-0.1.dist-info/RECORD", "")
+        for name, text in contents.items():
+            archive.writestr(name, record if name.endswith("RECORD") else text)
     words = "\n".join(release.complaints([wheel], tmp_path))
     if "cannot be installed" in words:
         pytest.skip(words)
-    assert "long_description" in words and "crowdd/__init__.pyc" in words
+    assert "long_description" in words and "crowdd/__init__.pyc" in words, words
 
 
 def test_what_must_not_be_released_is_refused(tmp_path):

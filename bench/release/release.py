@@ -108,8 +108,8 @@ def complaints(paths: list[Path], place: Path) -> Iterator[str]:
     venv.create(place / "checks", with_pip=True)
     programs = place / "checks" / "bin"
     pip = [programs / "pip", "install", "-qq", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:"]
-    if _asked([*pip, "-r", file_of(BASE), "-r", file_of("release")]):
-        yield "The files were not looked over: twine and check-wheel-contents cannot be installed."
+    for words in _asked([*pip, "-r", file_of(BASE), "-r", file_of("release")]):
+        yield "The files were not looked over: twine and check-wheel-contents cannot be installed.\n" + words
         return
     wheels = [path for path in paths if path.suffix == ".whl"]
     configuration = ["--config", ROOT / "pyproject.toml"]

@@ -233,7 +233,8 @@ def _of_letters(facts: Facts) -> Iterator[Finding]:
     if row["mail_delayed"]:
         yield Finding(
             "mail_delayed",
-            f"E-mails that have waited for over an hour: {row['mail_delayed']}. The mail server says: {row['mail_error']}",
+            f"E-mails that have waited for over an hour: {row['mail_delayed']}."
+            f" The mail server says: {row['mail_error']}",
             "Check [mail], and send one: crowdctl mail test ADDRESS",
         )
     if row["mail_held"]:
