@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 from pathlib import Path
 
@@ -63,6 +64,20 @@ def test_a_command_that_takes_long_says_what_it_does_and_for_how_long(crowdctl, 
     assert any(f"\r\x1b[K{seconds} {line}" in typed.shown for seconds in (2, 3, 4)), typed.shown
     last = typed.shown.rpartition(line)[2]
     assert last.startswith("\r\x1b[K"), "the line goes at the end"
+
+
+@pytest.mark.proof
+def test_backup_and_restore_say_what_they_do_and_how_much(crowdctl, empty, tmp_path) -> None:
+    word = tmp_path / "word"
+    word.write_text("correct horse battery\n")
+    site = {**crowdctl.environment, "CROWDD_DB_DSN": empty}
+    crowdctl.json("db", "upgrade", CROWDD_DB_DSN=empty)
+    made = Typed(["backup", "b.tar", "--passphrase-file", str(word)], site, tmp_path)
+    assert "b.tar" in made.end() and re.search(r"\d bytes", made.shown), made.shown
+    own = {**site, "CROWDD_DATA_DIR": str(tmp_path / "elsewhere"), "CROWDD_DB_DSN": ""}
+    words = ["restore", "--yes", "--embedded", "b.tar", "--passphrase-file", str(word)]
+    restored = Typed(words, own, tmp_path)
+    assert "Restored what was committed" in restored.end() and re.search(r"\d bytes", restored.shown), restored.shown
 
 
 def test_what_is_quick_shows_nothing(crowdctl, tmp_path) -> None:
