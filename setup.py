@@ -94,7 +94,6 @@ setup(
         "pyopenssl>=24.3,<28",
         "rapidfuzz>=3.9,<4",
         "rfc8785>=0.1.4,<1",
-        "rich>=13.9,<16",
         "segno>=1.6,<2",
         "service-identity>=24.1,<27",
         "treq>=24.9,<28",

@@ -58,7 +58,11 @@ class Unit:
 
     def environment(self) -> dict[str, str]:
         user = pwd.getpwnam(self.last("User", ROOT))
-        variables = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG": "C.UTF-8", "HOME": user.pw_dir}
+        variables = {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin",
+            "LANG": "C.UTF-8",
+            "HOME": user.pw_dir,
+        }
         lines = [word for line in self.lines["Environment"] for word in shlex.split(line)]
         for path in self.lines["EnvironmentFile"]:
             if (file := Path(path.removeprefix("-"))).is_file():
