@@ -8,6 +8,8 @@ FROM ${PYTHON_IMAGE} AS build
 WORKDIR /source
 COPY CHANGELOG.md LICENSE MANIFEST.in README.md pyproject.toml setup.py ./
 COPY crowdd ./crowdd
+COPY deploy ./deploy
+COPY docs ./docs
 COPY etc ./etc
 COPY examples ./examples
 COPY twisted ./twisted

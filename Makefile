@@ -64,7 +64,7 @@ lint: .venv/installed-embedded,test	## ruff, mypy, and which module may import w
 .venv/made-in:
 	@for python in $(or $(PYTHON),/usr/bin/python3 python3.11 python3 python3.13 python3.12); do \
 	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	    echo "Making .venv with $$($$python --version), then installing some 55 packages (300 MB): one to five minutes"; \
+	    echo "Making .venv with $$($$python --version) and installing crowdd there: one to five minutes"; \
 	    $$python -m venv --clear .venv && echo "$(CURDIR)" > $@ && exit; exit 1; \
 	  fi; \
 	done; echo "crowdd needs Python 3.11 or newer with venv: apt-get install python3 python3-venv" >&2; exit 1
@@ -74,7 +74,7 @@ lint: .venv/installed-embedded,test	## ruff, mypy, and which module may import w
 # editable_mode=compat, or twistd does not find crowdd's plugin. pip need not have a cache. Byte code halves the time that
 # every command takes to start; compileall makes it on all cores, pip would on one. It complains of templates for Python 2.
 .venv/installed-%: .venv/made-in setup.py $(wildcard etc/constraints*.txt)
-	@echo "Installing crowdd and what it needs"
+	@echo "Installing crowdd and what it needs: some 55 packages (300 MB). This takes one to five minutes"
 	@test -w "$${XDG_CACHE_HOME:-$$HOME}" || export PIP_NO_CACHE_DIR=1; exec 3>&2 2> .venv/pip.log; \
 	  pip="$(venv)python -m pip install -qq --disable-pip-version-check --retries 1 --no-compile --use-pep517"; \
 	  editable='--config-settings editable_mode=compat --editable'; \

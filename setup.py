@@ -11,7 +11,8 @@ HERE = Path(__file__).parent
 # What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped
 # (crowdd/kernel/files.py).
 EXAMPLES = ("diary", "digits", "ducks", "island", "newspaper", "pond", "town")
-SHIPPED = ("etc", *(f"examples/{name}" for name in EXAMPLES))
+SHIPPED = ("etc", "deploy", "docs", *(f"examples/{name}" for name in EXAMPLES))
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "_build", "reference", "conf.py", "reference.py")
 MANUAL = "man"  # pages that a release has made (bench/release/release.py)
 
 
@@ -25,7 +26,7 @@ class WithShipped(build_py):
             source, target = HERE / name, Path(self.build_lib) / "crowdd" / "shipped" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
-                shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, target, dirs_exist_ok=True, ignore=LEFT_OUT)
             else:
                 shutil.copy2(source, target)
 
@@ -93,7 +94,6 @@ setup(
         "pyopenssl>=24.3,<28",
         "rapidfuzz>=3.9,<4",
         "rfc8785>=0.1.4,<1",
-        "rich>=13.9,<16",
         "segno>=1.6,<2",
         "service-identity>=24.1,<27",
         "treq>=24.9,<28",
@@ -122,6 +122,8 @@ setup(
         "zstd": ["zstandard>=0.23,<1"],
         # Style and scripts of the pages compressed with Brotli.
         "brotli": ["brotli>=1.1,<2"],
+        # What looks over the files of a release.
+        "release": ["check-wheel-contents>=0.6,<1", "twine>=6,<8"],
         "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
         "test": [
             "axe-playwright-python>=0.1.7,<1",

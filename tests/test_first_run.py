@@ -79,9 +79,9 @@ def test_without_a_package_index_one_sentence_says_so_and_the_first_line_comes_a
     assert run.stdout is not None
     line = run.stdout.readline()
     assert time.monotonic() - began < 5 and line.startswith("Making .venv") and "one to five minutes" in line
-    _, said = run.communicate(timeout=120)
-    sentences = [each for each in said.splitlines() if not each.startswith("make: ***")]
-    assert [each.partition(".")[0] for each in sentences] == ["No package index can be reached"], said
+    _, errors = run.communicate(timeout=120)
+    sentences = [each for each in errors.splitlines() if not each.startswith("make: ***")]
+    assert [each.partition(".")[0] for each in sentences] == ["No package index can be reached"], errors
 
 
 def planned(folder):

@@ -33,6 +33,14 @@ def wheel(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield archive
 
 
+# What pages for operators tell them to copy or to read.
+NEEDED_BY_OPERATORS = (
+    "deploy/ha/etcd.env", "deploy/ha/patroni.yml", "deploy/nodes/haproxy.cfg", "docs/operations.md",
+    "docs/operating/high-availability.md", "etc/crowdd.service", "etc/crowdd-doctor.timer", "etc/crowdd-drill.timer",
+    "etc/prometheus-alerts.yml", "etc/grafana-dashboard.json",
+)  # fmt: skip
+
+
 def files(folder: Path) -> set[str]:
     """What lies in the checkout below a folder, apart from what Python and twistd leave there."""
     left = {"__pycache__", "dropin.cache"}
@@ -42,7 +50,9 @@ def files(folder: Path) -> set[str]:
 @pytest.mark.proof
 def test_the_wheel_has_every_file_of_the_packages_and_no_other(wheel):
     names = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    shipped = {f"crowdd/shipped/{name}" for name in files(ROOT / "etc") | files(ROOT / "examples")}
+    shipped = {f"crowdd/shipped/{name}" for folder in ("etc", "examples", "deploy") for name in files(ROOT / folder)}
+    shipped |= {f"crowdd/shipped/{name}" for name in files(ROOT / "docs") if name.endswith((".md", ".json", ".png"))}
+    assert {f"crowdd/shipped/{name}" for name in NEEDED_BY_OPERATORS} <= shipped
     assert names == files(ROOT / "crowdd") | shipped | {"twisted/plugins/crowdd_plugin.py"}
 
 
@@ -96,6 +106,7 @@ def test_every_requirement_has_bounds(wheel):
 def test_a_release_is_the_same_each_time_and_lists_its_files(tmp_path):
     done = CliRunner().invoke(release.main, ["--draft", "--to", str(tmp_path)])
     assert done.exit_code == 0, done.output
+    assert "W0" not in done.output and "twine" not in done.output.replace("twine and check-wheel-contents cannot", "")
     names = {path.name for path in tmp_path.iterdir()}
     version = release.__version__
     assert names == {
@@ -106,6 +117,26 @@ def test_a_release_is_the_same_each_time_and_lists_its_files(tmp_path):
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     again = CliRunner().invoke(release.main, ["--draft", "--to", str(tmp_path)])
     assert again.exit_code == 1 and "is not empty" in again.output
+
+
+@pytest.mark.proof
+def test_a_wheel_that_is_none_is_named(tmp_path):
+    """One with a file of byte code, and one whose description cannot be read; they are not looked over offline."""
+    wheel = tmp_path / "crowdd-0.1-py3-none-any.whl"
+    contents = {
+        "crowdd/__init__.pyc": "",
+        "crowdd-0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: crowdd\nVersion: 0.1\n",
+        "crowdd-0.1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "crowdd-0.1.dist-info/RECORD": "",
+    }
+    record = "".join(f"{name},,\n" for name in contents)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in contents.items():
+            archive.writestr(name, record if name.endswith("RECORD") else text)
+    words = "\n".join(release.complaints([wheel], tmp_path))
+    if "cannot be installed" in words:
+        pytest.skip(words)
+    assert "long_description" in words and "crowdd/__init__.pyc" in words, words
 
 
 def test_what_must_not_be_released_is_refused(tmp_path):

@@ -35,7 +35,7 @@ PYTHONS = ("3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 PLATFORMS = tuple(f"{python}-{machine}-glibc" for python in PYTHONS for machine in MACHINES)
 BASE, BUILD = "", "build"  # beside the extras: what crowdd needs, and what builds it
-DEVELOPMENT = frozenset({"docs", "test"})  # extras that no server is installed with
+DEVELOPMENT = frozenset({"docs", "release", "test"})  # extras that no server is installed with
 HEAD = f"""\
 # Made by: make constraints. How to use it: docs/operations.md, Pinned versions and bill of materials
 # For {" ".join(PLATFORMS)}

@@ -3,9 +3,10 @@
     python -m bench.release.release [--to dist] [--draft]
 
 Builds the source distribution and the wheel of what is committed, twice in different folders, and compares them byte by
-byte. Beside them lie the bill of materials, the notes of the changelog and ``SHA256SUMS``. What a release must not have
-is refused: changes that are not committed, lines in changes/, a version that the changelog calls unreleased, container
-images without a digest. ``--draft`` only names these.
+byte. twine and check-wheel-contents look over them, from an environment of their own. Beside them lie the bill of
+materials, the notes of the changelog and ``SHA256SUMS``. What a release must not have is refused: changes that are not
+committed, lines in changes/, a version that the changelog calls unreleased, container images without a digest, files
+that were not looked over. ``--draft`` only names these.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -26,7 +28,7 @@ import click
 from cyclonedx.output.json import JsonV1Dot6
 
 from bench.release import images, sbom
-from bench.release.constraints import BASE, ROOT, pinned
+from bench.release.constraints import BASE, ROOT, file_of, pinned
 from crowdd import __version__
 
 _SECTION: Final = re.compile(r"^## (\S+)(.*)\n((?:(?!## ).*\n?)*)", re.M)
@@ -101,6 +103,26 @@ def same_each_time(archive: Path, folder: Path, seconds: int) -> Path:
     return path
 
 
+def complaints(paths: list[Path], place: Path) -> Iterator[str]:
+    """What twine and check-wheel-contents have against these files, or why they were not asked."""
+    venv.create(place / "checks", with_pip=True)
+    programs = place / "checks" / "bin"
+    pip = [programs / "pip", "install", "-qq", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:"]
+    for words in _asked([*pip, "-r", file_of(BASE), "-r", file_of("release")]):
+        yield "The files were not looked over: twine and check-wheel-contents cannot be installed.\n" + words
+        return
+    wheels = [path for path in paths if path.suffix == ".whl"]
+    configuration = ["--config", ROOT / "pyproject.toml"]
+    yield from _asked([programs / "twine", "--no-color", "check", "--strict", *paths])
+    yield from _asked([programs / "check-wheel-contents", *configuration, *wheels])
+
+
+def _asked(command: list[str | Path]) -> list[str]:
+    """What a program says when it ends with an error."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [f"{done.stdout}{done.stderr}".strip()] if done.returncode else []
+
+
 def sums(paths: list[Path]) -> str:
     """As ``sha256sum`` prints them."""
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
@@ -121,10 +143,14 @@ def main(folder: Path, draft: bool) -> None:
     seconds = git("log", "-1", "--format=%ct").strip()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        click.echo("Building twice: one to three minutes")
+        click.echo("Building twice, and looking over it: one to three minutes")
         first, second = build(Path(one), seconds), build(Path(other), seconds)
         if sums(first) != sums(second):
             raise click.ClickException(f"Both builds differ:\n{sums(first)}{sums(second)}")
+        wrong = [*complaints(first, Path(one))]
+        click.echo("\n".join(wrong), err=True, nl=bool(wrong))
+        if wrong and not draft:
+            raise click.ClickException("Nothing was released.")
         made = [_copied(path, folder) for path in first]
     bill = sbom.bill(pinned(BASE), sbom.of_extras())
     made.append(folder / f"crowdd-{__version__}.cdx.json")

@@ -6,32 +6,25 @@ import contextlib
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
+from unicodedata import combining, east_asian_width
 
 import attrs
 import click
 import orjson
 
-from crowdd.kernel.lazy import lazy
 from crowdd.kinds.kind import outward
 
 if TYPE_CHECKING:
-    from rich import cells as rich_cells
-    from rich import console as rich_console
-    from rich import progress, table
-
     from crowdd.core.findings import Finding
-else:
-    rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
-    rich_cells = lazy("rich.cells")
 
 Command = TypeVar("Command", bound=Callable[..., object])
-# A pipe has no width, so lines are not wrapped.
-_ENDLESS = 100_000
-
 _WIDE = "crowdd.wide"
 _MAX_CELL, _GAP = 100, 2
+_SHOWN_AFTER = 2.0  # seconds
 
 
 def _note_wide(ctx: click.Context, _option: click.Parameter, wide: bool) -> None:
@@ -79,7 +72,7 @@ def listing(as_json: bool, rows: Sequence[Mapping[str, object]], columns: Sequen
         print_json(chosen)
         return
     cells = [columns, *([_cell(value) for value in row.values()] for row in chosen)]
-    longest = [max(map(rich_cells.cell_len, column)) for column in zip(*cells, strict=True)]
+    longest = [max(map(places_of, column)) for column in zip(*cells, strict=True)]
     if sys.stdout.isatty():
         short = fitted(longest, shutil.get_terminal_size().columns)
     else:
@@ -102,12 +95,26 @@ def _is_wide() -> bool:
 
 
 def _print_table(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> None:
-    made = table.Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
-    for name, width in zip(cells[0], widths, strict=True):
-        made.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
-    for row in cells[1:]:
-        made.add_row(*row)
-    rich_console.Console(markup=False, emoji=False, highlight=False, width=_ENDLESS).print(made)
+    for number, row in enumerate(cells):
+        line = (" " * _GAP).join(padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip()
+        click.echo(click.style(line, bold=True) if number == 0 else line)
+
+
+def places_of(text: str) -> int:
+    """How many columns of a terminal a text takes: characters of East Asia two, those that join the one before none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
+
+
+def padded(text: str, width: int) -> str:
+    """The text with spaces behind it, or its beginning with "…", in ``width`` columns of a terminal."""
+    places = places_of(text)
+    if places > width:
+        while places > width - 1:
+            text, places = text[:-1], places - places_of(text[-1])
+        text, places = f"{text}…", places + 1
+    return text + " " * (width - places)
 
 
 def details(as_json: bool, values: Mapping[str, object]) -> None:
@@ -115,34 +122,19 @@ def details(as_json: bool, values: Mapping[str, object]) -> None:
     if as_json:
         print_json(values)
     else:
-        made = table.Table("", "", box=None, pad_edge=False)
+        width = max(map(places_of, values), default=0)
         for name, value in values.items():
-            made.add_row(name, _cell(outward(value)))
-        console().print(made)
+            click.echo(f"{padded(name, width)}{' ' * _GAP}{_cell(outward(value))}".rstrip())
 
 
 @contextlib.contextmanager
 def watching(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """A function that shows the progress as a bar on standard error, if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeRemainingColumn(),
-    )
-    err = rich_console.Console(stderr=True, markup=False)
-    with progress.Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.update(task, completed=done)
-
-
-def console() -> rich_console.Console:
-    """Standard output, which prints text without interpreting it."""
-    width = None if sys.stdout.isatty() else _ENDLESS
-    return rich_console.Console(markup=False, emoji=False, highlight=False, width=width)
+    """A function that shows how much is done on standard error, if that is a terminal."""
+    line, words = Progress(quiet=quiet), f"({what})" if total is None else f"of {total:,}: {what}"
+    try:
+        yield lambda done: line(words, done)
+    finally:
+        line.end()
 
 
 def _text(value: object) -> str:
@@ -156,17 +148,42 @@ def _cell(value: object) -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
 
 
+@contextlib.contextmanager
+def waiting(what: str, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
+    """From the third second on, a line on standard error says what is done and for how long, if that is a terminal.
+
+    The function removes the line, for what is printed meanwhile.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    line, ended, began = Progress(quiet=False), Event(), time.monotonic()
+
+    def show() -> None:
+        while not ended.wait(_SHOWN_AFTER if time.monotonic() - began < _SHOWN_AFTER else 1):
+            line(f"s: {what}", round(time.monotonic() - began))
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield line.end
+    finally:
+        ended.set()
+        thread.join()
+        line.end()
+
+
 class Progress:
     """Shows how far something is: one line on standard error that is written over, on a terminal only."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
+        self.shown = not quiet and sys.stderr.isatty()
 
     def __call__(self, what: str, number: int) -> None:
-        if self._shown:
+        if self.shown:
             click.echo(f"\r\x1b[K{number:,} {what}", err=True, nl=False)
 
     def end(self) -> None:
         """Removes the line."""
-        if self._shown:
+        if self.shown:
             click.echo("\r\x1b[K", err=True, nl=False)

@@ -82,6 +82,11 @@ def belongs_to_owner(path: Path, owner_of: Path) -> bool:
     return os.geteuid() != 0 or path.lstat().st_uid == owner_of.stat().st_uid
 
 
+def name_page(page: str, section: str) -> str:
+    """A section of a page of docs, for people on this machine: every installation has the pages."""
+    return f"{section} in {find_shipped(f'docs/{page}')}"
+
+
 def find_shipped(name: str) -> Path:
     """Where the file or folder of this name in the checkout lies (setup.py says which a wheel has)."""
     inside = PACKAGE / "shipped" / name

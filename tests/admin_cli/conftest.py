@@ -11,9 +11,11 @@ from typing import Any
 import attrs
 import psycopg2
 import pytest
+from psycopg2.extensions import make_dsn
 from psycopg2.extras import RealDictCursor
 from support.servers.forks import Ended, Warm
 from support.servers.live import BIN
+from support.servers.postgres import Postgres
 
 USAGE = 2
 
@@ -140,3 +142,11 @@ def stage(postgres: Any, warm: Warm, tmp_path_factory: pytest.TempPathFactory) -
     crowdctl.json("announcement", "add", "--title", "Welcome", "--body", "There are *birds*.")
     yield Stage(crowdctl, dsn)
     postgres.give_back(dsn)
+
+
+@pytest.fixture
+def empty(postgres: Postgres) -> Iterator[str]:
+    """A database without tables."""
+    postgres.run("CREATE DATABASE bare OWNER crowdd")
+    yield make_dsn(postgres.dsn, dbname="bare")
+    postgres.run("DROP DATABASE bare WITH (FORCE)")

@@ -3,20 +3,11 @@
 import contextlib
 
 import psycopg2
-import pytest
 from psycopg2.extensions import make_dsn
 
 from crowdd.database import schema
 
 KNOWN = list(schema.migrations())
-
-
-@pytest.fixture
-def empty(postgres):
-    """A database without tables."""
-    postgres.run("CREATE DATABASE bare OWNER crowdd")
-    yield make_dsn(postgres.dsn, dbname="bare")
-    postgres.run("DROP DATABASE bare WITH (FORCE)")
 
 
 def test_upgrade_from_nothing_and_again(crowdctl, empty):

@@ -109,11 +109,11 @@ def test_a_mistyped_address_is_advice_and_a_mail_server_that_takes_nothing_a_pro
     one = next(each for each in crowdctl("doctor", "--json").json if each["code"] == "mail_refused")
     assert not one["wrong"] and "crowdctl mail discard" in one["todo"]
     rows(ADD_MAIL, "dead", "550 relay access denied", 5)
-    assert "E-mails to 5 addresses could not be delivered in the last day." in wrong(crowdctl)
+    assert "Addresses to which e-mails could not be delivered in the last day: 5." in wrong(crowdctl)
     rows("UPDATE mail SET ended = ended - interval '2 days'")
     assert not [what for what in wrong(crowdctl) if "delivered" in what]
     rows(ADD_MAIL, "waiting", "554 your address is on a list", 2)
-    delayed = "2 e-mails have waited for over an hour. The mail server says: 554 your address is on a list"
+    delayed = "E-mails that have waited for over an hour: 2. The mail server says: 554 your address is on a list"
     assert delayed in wrong(crowdctl)
 
 

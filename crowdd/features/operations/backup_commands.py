@@ -21,7 +21,7 @@ import attrs
 import click
 
 from crowdd.admin_cli.groups import gathered
-from crowdd.admin_cli.output import Progress, json_option, say
+from crowdd.admin_cli.output import Progress, json_option, say, waiting
 from crowdd.admin_cli.prompts import confirm, passphrase, passphrase_option, pg_bin_option, yes_option
 from crowdd.admin_cli.runtime import as_owner_of, reachable
 from crowdd.admin_cli.serve import require_database_place
@@ -145,7 +145,8 @@ def restore(ctx: click.Context, asked: _Restoring, yes: bool, as_json: bool) -> 
         with place.held():
             done = bring_back(settings, source, contents, place.reached, asked.pg_bin, progress)
             progress.end()
-            differences = place.finished()
+            with waiting("Recounting every counter", quiet=as_json):
+                differences = place.finished()
     _tell(done, target, differences, as_json)
     ctx.exit(int(bool(differences)))
 
@@ -293,7 +294,9 @@ def rehearse(place: Settings, archive: Path, word: str, pg_bin: Path | None, pro
         times.append(time.monotonic())
         done = bring_back(place, source, contents, target.reached, pg_bin, progress)
         times.append(time.monotonic())
-        differences = target.finished()
+        progress.end()
+        with waiting("Recounting every counter", quiet=not progress.shown):
+            differences = target.finished()
         times.append(time.monotonic())
     checked, restored, recounted = (round(after - before, 3) for before, after in itertools.pairwise(times))
     age = (datetime.now(UTC) - datetime.fromisoformat(done.snapshot_at)).total_seconds()

@@ -9,7 +9,7 @@ import attrs
 import click
 
 from crowdd.admin_cli.groups import Group
-from crowdd.admin_cli.output import json_option, listing, print_json, say
+from crowdd.admin_cli.output import json_option, listing, print_json, say, waiting
 from crowdd.admin_cli.runtime import as_owner, with_database
 from crowdd.database import schema
 from crowdd.database.embedded import find_home, hold_folder
@@ -51,7 +51,8 @@ def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin
         return
     if old_bin or new_bin:
         raise click.UsageError("--old-bin and --new-bin require --postgresql.")
-    applied = as_owner(config, schema.upgrade)
+    with waiting("Upgrading the database", quiet=as_json):
+        applied = as_owner(config, schema.upgrade)
     names = ", ".join(_name(number) for number in applied)
     say(as_json, {"applied": applied}, f"Applied {names}." if applied else "The database is up to date.")
 

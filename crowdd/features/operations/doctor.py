@@ -10,6 +10,7 @@ from crowdd.core.findings import Finding
 from crowdd.database.access import Row
 from crowdd.database.nodes import NodeState
 from crowdd.features.operations import keys
+from crowdd.kernel.files import name_page
 from crowdd.kernel.values import Values
 from crowdd.sched.rows import DatabaseHealth, ReplicaHealth
 
@@ -63,7 +64,7 @@ def of_damage(table: str, error: str) -> Finding:
         "damaged_table",
         f"The table {table} is damaged: {error}.",
         "Stop the server, copy the files of PostgreSQL, check the disk, and restore a backup:"
-        " docs/operations.md, Failure modes.",
+        f" {name_page('operations.md', 'Failure modes')}.",
     )
 
 
@@ -154,7 +155,8 @@ def _of_roles(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "table_owner",
             "The database role of the server owns the tables, so it could drop or change them.",
-            "Use another role in [db] dsn, and set [db] migrate_dsn: docs/operations.md, Separate database roles.",
+            "Use another role in [db] dsn, and set [db] migrate_dsn:"
+            f" {name_page('operations.md', 'Separate database roles')}.",
             wrong=False,
         )
     if facts.database["elsewhere"] and not facts.database["encrypted"]:
@@ -224,20 +226,21 @@ def _of_letters(facts: Facts) -> Iterator[Finding]:
     if row["mail_refused"]:
         yield Finding(
             "mail_refused",
-            f"E-mails to {row['mail_refused']} addresses could not be delivered in the last day.",
+            f"Addresses to which e-mails could not be delivered in the last day: {row['mail_refused']}.",
             "To see why: crowdctl mail list --state dead. To delete one: crowdctl mail discard",
             wrong=row["mail_refused"] >= MANY_ADDRESSES,  # fewer are mistyped
         )
     if row["mail_delayed"]:
         yield Finding(
             "mail_delayed",
-            f"{row['mail_delayed']} e-mails have waited for over an hour. The mail server says: {row['mail_error']}",
+            f"E-mails that have waited for over an hour: {row['mail_delayed']}."
+            f" The mail server says: {row['mail_error']}",
             "Check [mail], and send one: crowdctl mail test ADDRESS",
         )
     if row["mail_held"]:
         yield Finding(
             "mail_held",
-            f"{row['mail_held']} e-mails are held because mail was off.",
+            f"E-mails that are held because mail was off: {row['mail_held']}.",
             "To send one: crowdctl mail send",
             wrong=False,
         )
@@ -288,7 +291,7 @@ def _of_media(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "media_store",
             f"Media files cannot be stored. {facts.media_complaint}",
-            "See [media] in docs/configuration.md.",
+            f"See {name_page('configuration.md', '[media]')}.",
         )
 
 
@@ -327,7 +330,8 @@ def _of_system(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "no_seccomp",
             "This system has no seccomp filters, so the processes that read files of users can reach the network.",
-            "Run crowdd on x86_64 or aarch64, and let it set filters: docs/operations.md, Processes without network.",
+            "Run crowdd on x86_64 or aarch64, and let it set filters:"
+            f" {name_page('operations.md', 'Processes without network')}.",
             wrong=False,
         )
 

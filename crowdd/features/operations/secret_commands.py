@@ -8,7 +8,7 @@ import attrs
 import click
 
 from crowdd.admin_cli.groups import Group
-from crowdd.admin_cli.output import json_option, listing, say
+from crowdd.admin_cli.output import json_option, listing, say, waiting
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_database, with_domain
 from crowdd.core import secrets as root_keys
@@ -61,7 +61,8 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
 
     Exits with 1 if there are secrets that no key decrypts.
     """
-    done = with_domain(ctx.obj, lambda house: KeyRotation(house.base.db, house.base.secrets).run())
+    with waiting("Encrypting secrets", quiet=as_json):
+        done = with_domain(ctx.obj, lambda house: KeyRotation(house.base.db, house.base.secrets).run())
     listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
     ctx.exit(int(any(one.unreadable for one in done)))
 

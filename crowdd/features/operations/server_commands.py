@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 import click
 
-from crowdd.admin_cli.output import json_option, print_json, report
+from crowdd.admin_cli.output import json_option, print_json, report, waiting
 from crowdd.admin_cli.runtime import reactor, with_database, with_domain
 from crowdd.admin_cli.serve import complaints
 from crowdd.core import secrets as root_keys
@@ -56,7 +57,8 @@ def doctor(ctx: click.Context, thorough: bool, deep: bool, as_json: bool) -> Non
     Each problem comes with what to do about it. Changes nothing: a file that it writes to an S3 bucket is removed.
     Exits with 1 if there is a problem, and with 0 if there is none or only advice.
     """
-    problems = examine(ctx.obj, thorough, deep)
+    with waiting("Looking at everything", quiet=as_json):
+        problems = examine(ctx.obj, thorough, deep)
     ctx.exit(report(as_json, problems, "No problems found."))
 
 
@@ -181,7 +183,14 @@ def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
 
     Prints nothing and exits with 0 if nothing differs. Exits with 1 if a difference remains.
     """
-    differences, misfit, heads = with_domain(ctx.obj, lambda house: _look(house, repair, quiet=as_json))
+    with waiting("Recounting every counter", quiet=as_json) as clear:
+
+        def tell(line: str) -> None:
+            if not as_json:
+                clear()
+                click.echo(line)
+
+        differences, misfit, heads = with_domain(ctx.obj, lambda house: _look(house, repair, tell))
     if as_json:
         of_log = [] if misfit is None else [{"check": "audit log", **misfit}]
         of_heads = [{"check": "audit log in snapshot", **head} for head in heads]
@@ -189,20 +198,20 @@ def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
     ctx.exit(int(misfit is not None or bool(heads) or any(not difference.repaired for difference in differences)))
 
 
-async def _look(house: House, repair: bool, quiet: bool) -> tuple[list[Difference], AuditMisfit | None, list[Values]]:
+async def _look(
+    house: House, repair: bool, tell: Callable[[str], None]
+) -> tuple[list[Difference], AuditMisfit | None, list[Values]]:
     """All differences, each printed as soon as it is known."""
     differences = []
     async for difference in house[Scheduling].checking.run(repair=repair):
         differences.append(difference)
-        if not quiet:
-            click.echo(difference.sentence())
+        tell(difference.sentence())
     misfit = await house.base.audit_chain.verify()
-    if misfit is not None and not quiet:
-        click.echo(sentence(misfit))
+    if misfit is not None:
+        tell(sentence(misfit))
     heads = []
     async for snapshot, head in house[SnapshotsFeature].snapshots.audit_heads():
         if not await house.base.audit_chain.holds(head):
             heads.append({"project_id": snapshot["project_id"], "snapshot": snapshot["hash"], **head})
-            if not quiet:
-                click.echo(head_sentence(str(snapshot["hash"]), head))
+            tell(head_sentence(str(snapshot["hash"]), head))
     return differences, misfit, heads

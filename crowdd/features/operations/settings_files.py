@@ -16,6 +16,7 @@ from crowdd.features.operations import backups
 from crowdd.features.operations.settings_rules import of_environment, of_settings
 from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import ConfigError
+from crowdd.kernel.files import name_page
 from crowdd.kernel.listening import read_certificate
 
 
@@ -94,7 +95,9 @@ def _of_backup_files(settings: Settings) -> Iterator[Finding]:
     own = settings.backups
     if complaint := backups.complaint(settings):
         yield Finding(
-            "backups", f"Scheduled backups fail. {complaint}", "See Backup and restore in docs/operations.md."
+            "backups",
+            f"Scheduled backups fail. {complaint}",
+            f"See {name_page('operations.md', 'Backup and restore')}.",
         )
     if own.passphrase_file and os.path.isfile(own.passphrase_file) and os.stat(own.passphrase_file).st_mode & 0o007:
         yield Finding(

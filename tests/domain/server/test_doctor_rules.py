@@ -57,7 +57,7 @@ def test_one_thing_is_wrong(changes, said):
         ("admins", 0, "The site has no administrator."),
         ("queue_dead", 2, "2 background tasks have failed."),
         ("queue_waits", 900.0, "A background task has been due for 15 minutes, but no worker runs it."),
-        ("mail_refused", 5, "E-mails to 5 addresses could not be delivered in the last day."),
+        ("mail_refused", 5, "Addresses to which e-mails could not be delivered in the last day: 5."),
     ],
 )
 def test_the_database_says_so(column, value, said):

@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 PARTS = (
     "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml",
-    "setup.py",
-    "bench", "changes", "clients", "crowdd", "docs", "etc", "examples", "tests", "twisted",
+    "setup.py", ".dockerignore", ".env.example", "CODE_OF_CONDUCT.md", "Dockerfile", "SECURITY.md", "compose.yaml",
+    "bench", "changes", "clients", "crowdd", "deploy", "docs", "etc", "examples", "tests", "twisted",
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info", "_build", "reference", "dropin.cache", ".hypothesis")
 
