@@ -116,6 +116,9 @@ NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
 """What stands for a figure that the reader may not see or that is not known."""
 _SAMPLE: Final = re.compile(rf"{FILES_AT}[a-z0-9-]+/[A-Za-z0-9_-]+\.(?:webp|png|jpe?g|gif)")
+_OTHER_MEDIA: Final = re.compile(
+    r"\.(?:aac|flac|m4a|mp3|oga|ogg|opus|wav|m4v|mov|mp4|ogv|webm|pdf|txt)$", re.IGNORECASE
+)
 
 _LOCALES: Final[Mapping[str, Locale]] = {
     code: Locale.parse("en_GB" if code == "en" else code) for code in NAMES
@@ -284,11 +287,12 @@ class Templates:
 
     def _own_picture(self, address: object) -> str:
         """The path of an uploaded picture or of one of a template's samples, or nothing: a page asks no other server,
-        and no other address of ours.
+        and no other address of ours. Sounds, videos and documents are no pictures.
         """
         if isinstance(address, str) and _SAMPLE.fullmatch(address):
             return address
-        return upload_path(address, self._base_url)
+        path = upload_path(address, self._base_url)
+        return "" if _OTHER_MEDIA.search(path) else path
 
 
 class _Words:
