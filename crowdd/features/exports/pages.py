@@ -29,12 +29,14 @@ from crowdd.features.projects.views import (
 )
 from crowdd.features.tasks import task_filters
 from crowdd.features.tasks.changes import TasksBody
+from crowdd.http.html.rendering import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.answers.words import titles_of, words_of
 from crowdd.kinds.questions import QUESTIONS
 
 _PANDAS = """\
@@ -143,12 +145,12 @@ class OtherFormat(TypedDict):
     questions: list[str]
 
 
-def other_formats(info: Values) -> list[OtherFormat]:
-    """Those that can hold the answers to a question of the project."""
-    asked = Asked.of(info.get(QUESTIONS))
+def other_formats(info: Values, language: str) -> list[OtherFormat]:
+    """Those that can hold the answers to a question of the project, with the texts of these questions."""
+    asked, titles = Asked.of(info.get(QUESTIONS)), titles_of(words_of(info, language))
     shown = []
     for each in annotation_formats().values():
-        if questions := [one.name for one in asked if one.type in each.types]:
+        if questions := [titles.get(one.name, one.name) for one in asked if one.type in each.types]:
             cannot = list(each.cannot)
             shown.append(OtherFormat(name=each.name, title=each.title, cannot=cannot, questions=questions))
     return shown
@@ -233,7 +235,7 @@ class ExportPages:
                 chosen=urlencode(by),
                 kept=[*by.items()],
                 tables=_tables(incoming.query),
-                others=other_formats(row["info"]),
+                others=other_formats(row["info"], locale_of(incoming)),
             )
             return Page("project/export.html", public, private)
         if type_ is None or format_ is None:

@@ -68,7 +68,7 @@ def _world(name: str) -> _World:
     land = [outline(part) for geometry in topology["objects"]["land"]["geometries"] for part in _rings(geometry)]
     borders = [arcs[number] for number, n in used.items() if n > 1]
     return _World(
-        [_Shape.of(each) for ring in land for each in _both(_unrolled(ring, closed=True))],
+        [_Shape.of(each) for shape in land for each in _both(_unrolled(shape, closed=True))],
         [_Shape.of(each) for line in borders for each in _both(_unrolled(line))],
     )
 

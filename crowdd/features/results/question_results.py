@@ -322,6 +322,12 @@ def crossable(fields: Sequence[AnswerField]) -> list[AnswerField]:
     return [field for field in fields if field.opinion and field.type == "label" and field.choices]
 
 
+def by_answer_count(fields: Sequence[AnswerField], answers: Sequence[AnswerSample]) -> list[AnswerField]:
+    """The fields, those with the most answers first: who is not asked something cannot be crossed by it."""
+    counts = {field.name: sum(_has(answer["info"], field) for answer in answers) for field in fields}
+    return sorted(fields, key=lambda field: -counts[field.name])
+
+
 def cross_of(
     row: AnswerField, column: AnswerField, words: Mapping[str, Words], answers: Sequence[AnswerSample]
 ) -> Cross:

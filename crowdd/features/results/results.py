@@ -27,6 +27,7 @@ from crowdd.features.results.outcome_statements import FailedComparisons
 from crowdd.features.results.question_results import (
     Cross,
     QuestionResult,
+    by_answer_count,
     cross_of,
     crossable,
     question_results,
@@ -144,7 +145,7 @@ class FinishedTasks:
     async def asked(self, row: ProjectPage, language: str, crossed: tuple[str, str]) -> Asked:
         """What all answers say at each question, with two questions crossed; to be asked for those who may see answers.
 
-        ``crossed``: the names of two answer fields; of others the first two that can be crossed are taken.
+        ``crossed``: the names of two answer fields; of others the two that most people answered are taken.
         """
         info, fields = row["info"], declared(row["info"])
         shown = shown_fields(info, fields)
@@ -160,7 +161,8 @@ class FinishedTasks:
         choices = {field.name: field for field in crossable(shown)}
         one, other = (choices.get(name) for name in crossed)
         if one is None or other is None or one is other:
-            one, other = [*choices.values(), None, None][:2]
+            usual = await self._worker_thread.do_soon(by_answer_count, [*choices.values()], answers)
+            one, other = [*usual, None, None][:2]
         cross = None
         if one is not None and other is not None and answers:
             cross = await self._worker_thread.do_soon(cross_of, one, other, words, answers)

@@ -70,8 +70,8 @@ def marked_media(
         if any(marks["value"] for marks in people):
             one = said[nth] if nth < len(said) else None
             together = _marks(field, one["value"], None) if one is not None and one["won"] else None
-            title, outline = words.get(field.name, Words(field.name)).text, outlines.get(field.path[0], ())
-            media.append(_medium(title, field, people, together, text, outline))
+            own, outline = words.get(field.name, Words(field.name)), outlines.get(field.path[0], ())
+            media.append(_medium(own, field, people, together, text, outline))
     return media
 
 
@@ -90,7 +90,7 @@ def _marks(field: AnswerField, value: object, run: int | None) -> Marks | None:
 
 
 def _medium(
-    title: str, field: AnswerField, people: list[Marks], together: Marks | None, text: str, outline: Sequence[Path]
+    own: Words, field: AnswerField, people: list[Marks], together: Marks | None, text: str, outline: Sequence[Path]
 ) -> MarkedMedium:
     every = [*people, *([] if together is None else [together])]
     marks = [mark for each in every for mark in each["value"]]
@@ -106,9 +106,10 @@ def _medium(
         medium, seconds = "time", max(mark["end"] for mark in marks) * 1.02
         for each in every:
             each["parts"] = [_part(mark, seconds) for mark in each["value"]]
+            each["value"] = [{**mark, **_labelled(mark, own)} for mark in each["value"]]
     return MarkedMedium(
         name=field.name,
-        text=title,
+        text=own.text,
         medium=medium,
         people=people,
         together=together,
@@ -116,6 +117,11 @@ def _medium(
         outline=around,
         seconds=seconds,
     )
+
+
+def _labelled(mark: Values, own: Words) -> Values:
+    """The label of a mark in the words of its question."""
+    return {"label": own.said(mark["label"])} if "label" in mark else {}
 
 
 def _part(mark: Values, seconds: float) -> tuple[float, float]:

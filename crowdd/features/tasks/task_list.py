@@ -42,6 +42,7 @@ AGREEMENT = "agreement"
 """The order of the last results of tasks; tasks without one are left out."""
 MAX_COLUMNS = 12
 _FIRST_COLUMNS = 4
+_FILE_NAME = "filename"  # the column that uploads write
 _TELLING = ("picture", "title", "caption", "text", "sound", "video", "place", "date", "identifier")
 MAX_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
 MAX_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
@@ -315,8 +316,11 @@ def _aside(runs: Sequence[ListedRun]) -> dict[int, Aside]:
 
 
 def _first_columns(row: ProjectPage, known: Sequence[str]) -> list[str]:
-    """The columns that a table begins with: those whose roles tell one task from another, then the first ones."""
-    roles = column_roles.of(row["info"])
+    """The columns that a table begins with: those whose roles tell one task from another, then the first ones.
+
+    Of files that were uploaded that is also the name.
+    """
+    roles = {_FILE_NAME: "identifier", **column_roles.of(row["info"])}
     telling = sorted((key for key in known if roles.get(key) in _TELLING), key=lambda key: _TELLING.index(roles[key]))
     first = dict.fromkeys([*telling, *known])
     return [key for key in known if key in [*first][:_FIRST_COLUMNS]]
