@@ -29,7 +29,7 @@ from crowdd.features.projects.views import (
 )
 from crowdd.features.tasks import task_filters
 from crowdd.features.tasks.changes import TasksBody
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get

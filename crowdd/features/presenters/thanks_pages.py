@@ -10,7 +10,7 @@ from crowdd.features.projects.serializers import project_summary
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results import result_display
 from crowdd.features.results.rows import ResultSummary
-from crowdd.http.html.rendering import locale_of
+from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
