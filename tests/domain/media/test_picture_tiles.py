@@ -57,8 +57,8 @@ def test_tiles_show_the_whole_picture_at_each_level(prepare: Prepare, mode: str,
         shown = level(content, number)
         difference = ImageChops.difference(shown.convert("RGB"), expected.resize(shown.size).convert("RGB"))
         assert max(difference.convert("L").tobytes()) < 40 or mode == "RGBA"
-    least, most = level(content, 11).getchannel("A").getextrema()
-    assert (least, most) == ((0, 255) if mode == "RGBA" else (255, 255))
+    opacity = level(content, 11).getchannel("A").getextrema()
+    assert opacity == ((0, 255) if mode == "RGBA" else (255, 255))
 
 
 def test_tiles_are_upright(prepare: Prepare) -> None:
