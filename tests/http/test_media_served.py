@@ -107,8 +107,8 @@ async def test_a_file_of_tiles_is_served_as_many_out_of_either_store(
     pyramid, client = Pyramid(3, 2, "webp"), served.client()
     tiles = [b"the largest", b"half", b"one"]
     path = await stored(served, tmp_path, b"".join(tiles) + pyramid.end([len(each) for each in tiles]), ".dzi")
-    said = await client.get(path)
-    assert (said.header("content-type"), 'Format="webp"' in said.text) == ("application/xml", True)
+    description = await client.get(path)
+    assert (description.header("content-type"), 'Format="webp"' in description.text) == ("application/xml", True)
     for level, content in zip((2, 1, 0), tiles, strict=True):
         sent = await client.get(f"{path.removesuffix('.dzi')}_files/{level}/0_0.webp")
         assert (sent.status, sent.body, sent.header("content-type")) == (200, content, "image/webp")

@@ -97,10 +97,10 @@ def read_end(end: bytes, size: int) -> tuple[Pyramid, Mapping[Tile, tuple[int, i
     if magic != _MAGIC or not pyramid.fits():
         return None
     tiles = [*pyramid.tiles()]
-    said = end[: -_END.size][-4 * len(tiles) :]
-    if len(said) != 4 * len(tiles):
+    sizes = end[: -_END.size][-4 * len(tiles) :]
+    if len(sizes) != 4 * len(tiles):
         return None
-    edges = [*accumulate(struct.unpack(f"<{len(tiles)}I", said), initial=0)]
-    if edges[-1] + len(said) + _END.size != size:
+    edges = [*accumulate(struct.unpack(f"<{len(tiles)}I", sizes), initial=0)]
+    if edges[-1] + len(sizes) + _END.size != size:
         return None
     return pyramid, dict(zip(tiles, pairwise(edges), strict=True))

@@ -67,7 +67,7 @@ class Thanks:
         """What the results of the project say together; None where nothing is told of them (``own_work``)."""
         if row["has_gold"] or not self.tells_results(row):
             return None
-        summary = await self._finished_tasks.most_frequent(row, _OUTCOMES)
+        summary = await self._finished_tasks.summary(row, _OUTCOMES)
         return summary if summary["outcomes"] else None
 
     async def next_projects(self, row: ProjectPage) -> list[ListedProject]:

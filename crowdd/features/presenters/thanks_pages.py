@@ -71,14 +71,14 @@ class ThanksPages:
         if incoming.wants_json:
             return Page("project/thanks.html", public)
         asked = result_display.read_asked(row["info"])
-        found, fields = await self._thanks.found(row), declared(row["info"])
+        summary, fields = await self._thanks.found(row), declared(row["info"])
         words = words_of(row["info"], locale_of(incoming)).get(fields[0].name) if fields else None
         private = ThanksPrivate(
             **context.private,
             pictures=[result_display.pictures_of(one["task_info"], asked) for one in work.readings],
             told=self._thanks.tells_results(row),
-            found=found,
-            outcomes=[result_display.show_outcome(one, words) for one in found["outcomes"]] if found else [],
+            found=summary,
+            outcomes=[result_display.show_outcome(one, words) for one in summary["outcomes"]] if summary else [],
             has_news=bool(row["n_blogposts"]),
         )
         return Page("project/thanks.html", public, private)

@@ -126,7 +126,7 @@ class FinishedTasks:
         agreed = [_task(one, []) for one in task_rows if one["won"] and one["total"] > 1 and _is_agreed(one)]
         return [{**one, **one["votes"][0]} for one in agreed[:maximum]]
 
-    async def most_frequent(self, row: ProjectPage, maximum: int) -> ResultSummary:
+    async def summary(self, row: ProjectPage, maximum: int) -> ResultSummary:
         """All of them by the first field, with so many outcomes; to be asked for those who may see them."""
         (summary,) = await statements.list_summaries(self._db, row["id"], maximum, 1)
         return summary

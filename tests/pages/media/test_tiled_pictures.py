@@ -33,10 +33,13 @@ async def test_a_large_picture_is_a_reduced_copy_with_all_its_pixels_in_tiles(se
     assert "picture_tiles" not in small
     assert (large["width"], large["original_width"], large["original_height"]) == (2000, *LARGE)
     address = large["picture_tiles"]
-    said = await served.client().get(address)
-    assert (said.status, said.header("content-type")) == (200, "application/xml")
-    assert said.header("access-control-allow-origin") == "*"
-    assert '<Size Width="2600" Height="1700"/>' in said.text and 'TileSize="510" Overlap="1" Format="jpg"' in said.text
+    description = await served.client().get(address)
+    assert (description.status, description.header("content-type")) == (200, "application/xml")
+    assert description.header("access-control-allow-origin") == "*"
+    assert (
+        '<Size Width="2600" Height="1700"/>' in description.text
+        and 'TileSize="510" Overlap="1" Format="jpg"' in description.text
+    )
     at = address.removesuffix(".dzi") + "_files"
     for tile, size in {
         "12/0_0": (511, 511),
