@@ -225,7 +225,7 @@ END $$;
 
 -- What most asks come to, in three statements: the first open task of the order 'priority' beyond the caller's place is one that they
 -- can have, nothing has come back to them, and the project has none of the rules that need more than this. A fourth looks at what came back to
--- others: less than eight tasks, each of which is still ahead of the caller or was answered by them. task is null when it is not
+-- others: less than 64 tasks, each of which is still ahead of the caller or was answered by them. task is null when it is not
 -- so, and nothing was changed: then next_tasks looks, which knows why. busy: the row of a task is locked nevertheless, so that the
 -- caller may wait for no other. The caller of this function holds the volunteer's lock.
 --
@@ -267,10 +267,10 @@ BEGIN
        FOR UPDATE OF t SKIP LOCKED;
     busy := FOUND;
     IF f.current THEN IF f.returned THEN
-        SELECT count(*) = 8 OR bool_or((x.rank, x.task_id) <= (f.k1, f.k2) AND (SELECT true FROM task_run y WHERE y.project_id = p_project AND y.task_id = x.task_id
+        SELECT count(*) = 64 OR bool_or((x.rank, x.task_id) <= (f.k1, f.k2) AND (SELECT true FROM task_run y WHERE y.project_id = p_project AND y.task_id = x.task_id
                    AND y.actor = ANY (p_actor || ARRAY(SELECT other FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project))) LIMIT 1) IS NULL)
           INTO theirs FROM (SELECT rank, task_id FROM task_ledger WHERE project_id = p_project AND open AND requeued_xid IS NOT NULL
-                               AND (requeued_xid, task_id) > (f.back_1, f.back_2) ORDER BY requeued_xid, task_id LIMIT 8) x;
+                               AND (requeued_xid, task_id) > (f.back_1, f.back_2) ORDER BY requeued_xid, task_id LIMIT 64) x;
         IF theirs THEN RETURN; END IF;
     END IF; END IF;
     IF f.current THEN
