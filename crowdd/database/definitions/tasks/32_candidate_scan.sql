@@ -224,7 +224,8 @@ BEGIN
 END $$;
 
 -- What most asks come to, in three statements: the first open task of the order 'priority' beyond the caller's place is one that they
--- can have, nothing has come back to them, and the project has none of the rules that need more than this. task is null when it is not
+-- can have, nothing has come back to them, and the project has none of the rules that need more than this. A fourth looks at what came back to
+-- others: less than 64 tasks, each of which is still ahead of the caller or was answered by them. task is null when it is not
 -- so, and nothing was changed: then next_tasks looks, which knows why. busy: the row of a task is locked nevertheless, so that the
 -- caller may wait for no other. The caller of this function holds the volunteer's lock.
 --
@@ -233,7 +234,7 @@ END $$;
 -- order from the first ask on (scans_of), in mode limited. Low-water marks of the order only spare newcomers and networks index entries,
 -- so they are not looked at.
 CREATE FUNCTION take_next(p_project bigint, p_actor text, p_also text, p_network text, p_now timestamptz, OUT task bigint, OUT busy boolean) LANGUAGE plpgsql AS $$
-DECLARE p record; f record; here text; back text;
+DECLARE p record; f record; here text; back text; theirs boolean;
 BEGIN
     SELECT epoch, lease, CASE WHEN p_network <> '' AND p_actor ~ '^[ci]:' THEN counted_per_network ELSE 0 END AS maximum INTO p FROM project_ledger
      WHERE project_id = p_project AND sched IN ('default', 'depth_first', 'locked') AND n_gold = 0
@@ -245,16 +246,17 @@ BEGIN
         IF NOT EXISTS (SELECT FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project) AND other = p_also) THEN RETURN; END IF;
     END IF;
     here := 'priority/' || p.epoch; back := 'returns:' || here;
-    SELECT l.task_id, l.rank, l.ctid = t.ctid AS current INTO f
-      FROM position o
+    SELECT l.task_id, l.rank, l.ctid = t.ctid AS current, o.k1, o.k2, greatest(b.k1, r.k1, 0)::bigint AS back_1,
+           CASE WHEN b.k1 > r.k1 THEN b.k2 ELSE coalesce(r.k2, b.k2, 0) END AS back_2,
+           EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND open AND requeued_xid IS NOT NULL
+               AND (requeued_xid, task_id) > (greatest(b.k1, r.k1, 0)::bigint, CASE WHEN b.k1 > r.k1 THEN b.k2 ELSE coalesce(r.k2, b.k2, 0) END)) AS returned
+      INTO f FROM position o
       LEFT JOIN position b ON b.project_id = p_project AND b.actor = p_actor AND b.scan = back || CASE WHEN p.maximum > 0 THEN '@' || p_network ELSE '' END
       LEFT JOIN position r ON r.project_id = p_project AND r.actor = '' AND r.scan = back
      CROSS JOIN LATERAL (SELECT ctid, task_id, rank, mode FROM task_ledger
                           WHERE project_id = p_project AND open AND (rank, task_id) > (o.k1, o.k2) ORDER BY rank, task_id LIMIT 1) l
       JOIN task_ledger t ON t.project_id = p_project AND t.task_id = l.task_id
      WHERE o.project_id = p_project AND o.actor = p_actor AND o.scan = here || CASE WHEN p.maximum > 0 THEN '@' || p_network ELSE '' END AND l.mode = 'limited'
-       AND CASE WHEN EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND open AND requeued_xid IS NOT NULL
-               AND (requeued_xid, task_id) > (greatest(b.k1, r.k1, 0)::bigint, CASE WHEN b.k1 > r.k1 THEN b.k2 ELSE coalesce(r.k2, b.k2, 0) END)) THEN false ELSE true END
        AND (SELECT true FROM task_run x WHERE x.project_id = p_project AND x.task_id = l.task_id
                AND x.actor = ANY (p_actor || ARRAY(SELECT other FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project))) LIMIT 1) IS NULL
        AND (SELECT true FROM expired_lease x WHERE x.project_id = p_project AND x.actor = p_actor AND x.task_id = l.task_id) IS NULL
@@ -264,6 +266,13 @@ BEGIN
                 OFFSET p.maximum - 1 LIMIT 1) IS NULL ELSE true END
        FOR UPDATE OF t SKIP LOCKED;
     busy := FOUND;
+    IF f.current THEN IF f.returned THEN
+        SELECT count(*) = 64 OR bool_or((x.rank, x.task_id) <= (f.k1, f.k2) AND (SELECT true FROM task_run y WHERE y.project_id = p_project AND y.task_id = x.task_id
+                   AND y.actor = ANY (p_actor || ARRAY(SELECT other FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project))) LIMIT 1) IS NULL)
+          INTO theirs FROM (SELECT rank, task_id FROM task_ledger WHERE project_id = p_project AND open AND requeued_xid IS NOT NULL
+                               AND (requeued_xid, task_id) > (f.back_1, f.back_2) ORDER BY requeued_xid, task_id LIMIT 64) x;
+        IF theirs THEN RETURN; END IF;
+    END IF; END IF;
     IF f.current THEN
         WITH counted AS (UPDATE task_ledger SET leases = leases + 1 WHERE project_id = p_project AND task_id = f.task_id),
              leased AS (INSERT INTO lease (project_id, actor, task_id, granted, expires, network, soft)

@@ -53,8 +53,11 @@ BEGIN
              WHERE (a.also IS NULL OR a.also = ANY (w.others))
                AND (w.others = '{}' OR pg_try_advisory_xact_lock_shared(person_key(a.actor)))       -- as in passing_actors
                AND (SELECT true FROM lease x WHERE x.project_id = a.project AND x.actor = a.actor LIMIT 1) IS NULL
-               AND (SELECT true FROM task_ledger WHERE project_id = a.project AND open AND requeued_xid IS NOT NULL
-                       AND (requeued_xid, task_id) > (greatest(b.k1, r.k1, 0)::bigint, CASE WHEN b.k1 > r.k1 THEN b.k2 ELSE coalesce(r.k2, b.k2, 0) END) LIMIT 1) IS NULL
+               AND (SELECT count(*) < 64 AND bool_or((x.rank, x.task_id) <= (o.k1, o.k2)              -- as in take_next
+                               AND (SELECT true FROM task_run y WHERE y.project_id = a.project AND y.task_id = x.task_id AND y.actor = ANY (a.actor || w.others) LIMIT 1) IS NULL) IS NOT TRUE
+                      FROM (SELECT rank, task_id FROM task_ledger WHERE project_id = a.project AND open AND requeued_xid IS NOT NULL
+                               AND (requeued_xid, task_id) > (greatest(b.k1, r.k1, 0)::bigint, CASE WHEN b.k1 > r.k1 THEN b.k2 ELSE coalesce(r.k2, b.k2, 0) END)
+                             ORDER BY requeued_xid, task_id LIMIT 64) x)
              ORDER BY project, rank, task_id, nth) a;
     IF able.nths IS NULL THEN RETURN; END IF;
     -- chained: the task before it in the order is here, too, and nobody needs another way than this to have it.
