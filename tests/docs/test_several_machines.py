@@ -74,7 +74,7 @@ def install(site: Machines, name: str) -> None:
 
 
 class Visitors:
-    """Somebody who asks the proxy all the time. ``refused``: what was not answered."""
+    """Somebody who asks the proxy for the home page all the time. ``refused``: what was not answered."""
 
     def __init__(self, site: Machines) -> None:
         self._site, self._ends = site, threading.Event()
@@ -90,7 +90,7 @@ class Visitors:
         self._thread.join()
 
     def _ask(self) -> None:
-        address = "--resolve crowdd.example.org:443:10.0.0.10 https://crowdd.example.org/api/project"
+        address = "--resolve crowdd.example.org:443:10.0.0.10 https://crowdd.example.org/"
         many = " ".join([f'-o /dev/null -w "%{{http_code}}\\n" {address}'] * 10)
         while not self._ends.is_set():
             seen = self._site.types("proxy", f"curl -ks {many.replace(' -o', ' --next -ks -o')}").split()
