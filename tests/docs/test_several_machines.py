@@ -147,8 +147,8 @@ def set_up(site: Machines) -> None:
     site.types("proxy", "mkdir -p /run/haproxy /var/lib/haproxy; systemctl start haproxy")
     site.types(
         "proxy",
-        "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=crowdd.example.org -keyout /tmp/key -out /tmp/cert 2> /dev/null;"
-        " cat /tmp/cert /tmp/key > /etc/haproxy/crowdd.pem;"
+        "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=crowdd.example.org -keyout /run/key -out /run/cert 2> /dev/null;"
+        " cat /run/cert /run/key > /etc/haproxy/crowdd.pem;"
         # The limit on open files may be low here.
         f" sed 's/maxconn 20000/maxconn 2000/' {ROOT}/deploy/nodes/haproxy.cfg > /etc/haproxy/haproxy.cfg",
     )
