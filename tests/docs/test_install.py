@@ -24,7 +24,7 @@ INSTEAD = {
     # It is there: without it, the test is skipped.
     "apt-get install -y --no-install-recommends pgbackrest": "true",
     # The moment of the test.
-    'moment="2026-03-04 14:31:07+00"': 'moment="$(cat /tmp/moment)"',
+    'moment="2026-03-04 14:31:07+00"': 'moment="$(cat /run/moment)"',
 }
 INSTALL = ("install.md", "## Production installation")
 BACKUP = ("operations.md", "## Backup and restore")
@@ -114,11 +114,11 @@ run jobs run back_up
         """
 # pgBackRest knows when the backup ended by the second, and goes back to a later one.
 ended=$(date +%s); until [ $(date +%s) -gt $ended ]; do true; done
-runuser -u postgres -- psql -Atc 'SELECT clock_timestamp()' > /tmp/moment
+runuser -u postgres -- psql -Atc 'SELECT clock_timestamp()' > /run/moment
 runuser -u crowdd -- crowdctl project delete birds --yes; rm -f /var/lib/crowdd/uploads/project-1/song.ogg
 """,
     )
-    assert "birds" in typed(site, find)
+    assert re.search(r"delete +project +1 ", typed(site, find))
     site.types(NAME, "runuser -u crowdd -- crowdctl project show birds", status=1)
     # The moment is a variable of the shell in which the next step is typed.
     seen = typed(site, moment + stop_and_restore, *back)
