@@ -57,7 +57,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "second_factor_changed": {"name": EVIL, "act": "totp_added", "url": "https://crowdd.example/x"},
     "news": {
         "name": EVIL,
-        "items": [{"headline": EVIL, "detail": EVIL, "url": "https://crowdd.example/x"}],
+        "items": [{"headline": EVIL, "detail": EVIL, "letter": [EVIL], "url": "https://crowdd.example/x"}],
         "unsubscribe": "https://crowdd.example/unsubscribe?to=5.s",
         "choices": "https://crowdd.example/x",
     },

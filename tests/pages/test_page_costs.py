@@ -82,6 +82,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/leaderboard/window/<int:window>": (1, 3, 3),
     "/project/<short_name>/": (5, 7, 7),
     "/project/<short_name>/<int:post_id>": (3, 4, 4),
+    "/project/<short_name>/<int:post_id>/letter": (None, 5, 5),
     "/project/<short_name>/<int:post_id>/update": (None, 5, 5),
     "/project/<short_name>/adaptive": (None, 5, 5),
     "/project/<short_name>/analyses": (None, 6, 6),

@@ -99,8 +99,16 @@ class MailRenderer:
 
 def one_line(text: str) -> str:
     """What a header may hold of a text that other people have a part in: one line of printable characters."""
-    shown = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(shown.split())[:MAX_SUBJECT_LENGTH]
+    return " ".join(_printable(text).split())[:MAX_SUBJECT_LENGTH]
+
+
+def printable_lines(text: str) -> str:
+    """A text that other people have a part in, as an e-mail may hold it: lines of printable characters."""
+    return "\n".join(one for line in text.splitlines() if (one := " ".join(_printable(line).split())))
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ class Batches:
 
     async def proposed_redundancy(self, row: ProjectPage) -> int:
         """The answers per task that a page proposes."""
-        return await self._changes.usual_answers(row["id"]) or self._site.default_redundancy
+        return await self._changes.proposed_answers(row, self._site.default_redundancy)
 
     # Batches
 

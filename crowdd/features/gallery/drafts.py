@@ -20,12 +20,13 @@ from crowdd.features.gallery.gallery import Gallery, copies, first_made
 from crowdd.features.gallery.template import Template
 from crowdd.features.projects.project_validation import slug
 from crowdd.features.projects.projects import Projects
+from crowdd.features.tasks.changes import ANSWERS_PER_TASK
 from crowdd.kernel.errors import AnonymousError, ConflictError, NotFoundError
 from crowdd.kernel.files import find_shipped
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
-from crowdd.kinds.questions import asks_opinions
+from crowdd.kinds.questions import QUESTIONS, asks_opinions
 from crowdd.kinds.questions.text_languages import in_language, text_in
 
 _USUAL_ANSWERS: Final = 3
@@ -139,6 +140,33 @@ def questions_for(template: Template, wish: Wish) -> Values:
     return document
 
 
+def info_for_own_data(template: Template, wish: Wish) -> Values:
+    """What a project is given for other tasks than the samples: what describes the files of samples is left out."""
+    document = template.shown(questions_for(template, wish))
+    if template.folder is not None:
+        document = {**document, "steps": [{**step, **_undescribed(step)} for step in document["steps"]]}
+    answers = {} if template.n_answers is None else {ANSWERS_PER_TASK: template.n_answers}
+    return {QUESTIONS: document, "template": template.name, **answers}
+
+
+def _undescribed(step: Values) -> Values:
+    """The media of a step, without the descriptions of those that come from a column of the tasks.
+
+    Maps begin where two columns of the owner's tasks say, whatever their names.
+    """
+    if "media" not in step:
+        return {}
+    return {"media": [_from_column(medium) or medium for medium in step["media"]]}
+
+
+def _from_column(medium: Values) -> Values | None:
+    source = medium.get("source")
+    if not (isinstance(source, dict) and "column" in source):
+        return None
+    left_out = ("description", "source") if medium["type"] == "map" else ("description",)
+    return {name: value for name, value in medium.items() if name not in left_out}
+
+
 def _write(place: Path, template: Template, files: Mapping[str, bytes]) -> None:
     """Writes a template as a project folder."""
     project: dict[str, Any] = {
@@ -160,9 +188,7 @@ async def use_in(projects: Projects, who: Requester, template: Template, short_n
     """
     row = await projects.owned(short_name, who)
     if row["info"].get("task_presenter") or row["info"].get("questions") is not None:
-        words = _("The project has questions or a presenter already. Use the template for a new project.")
+        words = _("The project has questions or a page of its own already. Use the template for a new project.")
         raise ConflictError(words)
-    await projects.tell(
-        row, {"questions": template.shown(questions_for(template, wish)), "template": template.name}, who
-    )
+    await projects.tell(row, info_for_own_data(template, wish), who)
     return row["short_name"]

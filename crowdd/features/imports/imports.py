@@ -112,7 +112,7 @@ class Imports:
 
     async def proposed_redundancy(self, row: ProjectPage) -> int:
         """The answers per task that a page proposes: those of the project's tasks, or the default of the site."""
-        return await self._changes.usual_answers(row["id"]) or self._site.default_redundancy
+        return await self._changes.proposed_answers(row, self._site.default_redundancy)
 
     async def bring(self, who: Requester, row: ProjectPage, name: str, source: BinaryIO, choices: Choices) -> int:
         """The id of a new import from an open file. A small one has been read; a large one is in the background.

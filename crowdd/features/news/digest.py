@@ -8,11 +8,11 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.core.mail.mail import Mail
-from crowdd.core.mail.message import one_line
+from crowdd.core.mail.message import one_line, printable_lines
 from crowdd.core.secrets import Secrets
 from crowdd.database.access import Database, Transactions
 from crowdd.features.news import statements
-from crowdd.features.news.news import address, detail, headline, without_older_states
+from crowdd.features.news.news import address, chosen_kind, detail, headline, without_older_states
 from crowdd.features.news.rows import NewsRow, Reader
 from crowdd.kernel.values import Values
 
@@ -52,7 +52,7 @@ class Digest:
             await statements.withdraw_consent(tx, reader.id)
             return True
         rows = await statements.list_news(tx, reader.id, [], MAX_ITEMS, (reader.after, reader.until))
-        wanted = [row for row in without_older_states(rows) if row["kind"] not in reader.without]
+        wanted = [row for row in without_older_states(rows) if chosen_kind(row) not in reader.without]
         sent = wanted and await self._mail.send(
             tx, reader.email_addr, TEMPLATE, self._context(reader, wanted), reader.locale
         )
@@ -78,7 +78,9 @@ class Digest:
             "title": one_line(row["title"] or ""),
             "reply": one_line(row["reply"] or ""),
         }
-        return {"headline": headline(plain), "detail": detail(plain), "url": f"{self._base_url}{address(row)}"}
+        letter = [one for part in (row["letter"] or "").split("\n\n") if (one := printable_lines(part))]
+        words = {"headline": headline(plain), "detail": detail(plain), "letter": letter}
+        return {**words, "url": f"{self._base_url}{address(row)}"}
 
     def link(self, user_id: int) -> str:
         """The address at which an account is unsubscribed. It works without signing in."""

@@ -10,6 +10,7 @@ from crowdd.database.access import Database
 from crowdd.features.community.feature import CommunityFeature
 from crowdd.features.news import statements
 from crowdd.features.news.digest import Digest
+from crowdd.features.news.letters import OwnerLetters
 from crowdd.features.news.news import News
 from crowdd.features.news.own_home import OwnHomes
 from crowdd.sched.job import DAY, MINUTE, Job
@@ -21,6 +22,7 @@ class NewsFeature(Feature):
 
     news: News
     digest: Digest
+    letters: OwnerLetters
     own_homes: OwnHomes
 
     @classmethod
@@ -29,6 +31,7 @@ class NewsFeature(Feature):
         return cls(
             news=news,
             digest=Digest(base.db, base.mail, base.secrets, base.base_url.rstrip("/")),
+            letters=OwnerLetters(base.db, base.records),
             own_homes=OwnHomes(base.db, community.participation, news),
         )
 

@@ -81,6 +81,11 @@ def without_older_states(rows: Sequence[NewsRow]) -> list[NewsRow]:
     return shown
 
 
+def chosen_kind(row: NewsRow) -> str:
+    """The kind by which a person leaves it out: a letter is what a project writes."""
+    return "post" if row["kind"] == "letter" else row["kind"]
+
+
 def headline(row: NewsRow) -> str:
     """What happened, in a few words."""
     match row["kind"]:
@@ -88,7 +93,7 @@ def headline(row: NewsRow) -> str:
             return _("%(project)s is finished", project=row["name"])
         case "resumed":
             return _("%(project)s needs you again", project=row["name"])
-        case "post":
+        case "post" | "letter":
             return row["title"] or ""
         case _other:
             return _("The owners of %(project)s answered your comment", project=row["name"])
@@ -108,6 +113,8 @@ def detail(row: NewsRow) -> str:
             )
         case "resumed":
             return _("There are tasks to answer again.")
+        case "letter":
+            return _("A letter from the owners of %(project)s", project=row["name"])
         case "post":
             return _("News of %(project)s", project=row["name"])
         case _other:
@@ -120,7 +127,7 @@ def address(row: NewsRow) -> str:
     match row["kind"]:
         case "finished":
             return f"{at}results" if row["told"] else at
-        case "post":
+        case "post" | "letter":
             return f"{at}{row['subject']}"
         case "reply":
             return f"{at}task/{row['task_id']}/comment"

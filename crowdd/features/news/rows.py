@@ -13,8 +13,8 @@ from crowdd.kernel.values import Json, JsonObject
 class NewsRow(TypedDict):
     """One thing that a person is told. What does not belong to its ``kind`` is None.
 
-    ``own``: answers of the person in the project. ``told``: everybody may see its results. ``title`` of a blog post;
-    ``comment`` of the person on the task ``task_id``, and the ``reply`` to it. ``new``: the person has not looked at
+    ``own``: answers of the person in the project. ``told``: everybody may see its results. ``title`` of a blog post, and its text if it is
+    a ``letter``; ``comment`` of the person on the task ``task_id``, and the ``reply`` to it. ``new``: the person has not looked at
     their news since.
     """
 
@@ -28,6 +28,7 @@ class NewsRow(TypedDict):
     own: int
     told: bool
     title: str | None
+    letter: str | None
     task_id: int | None
     comment: str | None
     reply: str | None
@@ -41,6 +42,20 @@ class MutedProject(TypedDict):
 
     name: str
     short_name: str
+
+
+class LetterState(TypedDict):
+    """When a post was ``sent`` as a letter, when the project may send ``again`` (None: now), and how many ``readers``."""
+
+    sent: datetime | None
+    again: datetime | None
+    readers: int
+
+
+class LetterSent(TypedDict):
+    """Whether it was sent now."""
+
+    sent: bool
 
 
 class LetterChoice(TypedDict):

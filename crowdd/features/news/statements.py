@@ -7,21 +7,24 @@ from datetime import datetime
 
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, fetch_row, fetch_row_or_none, fetch_rows
-from crowdd.features.news.rows import LetterChoice, MutedProject, NewsRow, Reader
+from crowdd.features.news.rows import LetterChoice, LetterSent, LetterState, MutedProject, NewsRow, Reader
 
 KEPT_DAYS = 90
 """For so long a notice is shown."""
 
+MAX_LETTER = 5000
+"""Characters of a letter; the rest is read in the blog."""
+
 _MAX_REPLY = 300  # characters of an answer to a comment, in a list
 _NEWS = f"""
 SELECT n.id, n.kind, n.created, n.subject, p.name, p.short_name, p.summary_info AS info, n.own, p.zip_download AND NOT p.has_gold AS told, b.title,
-       c.task_id, left(q.text, {_MAX_REPLY}) AS comment, left(c.text, {_MAX_REPLY}) AS reply, f.n_tasks,
+       CASE n.kind WHEN 'letter' THEN left(b.body, {MAX_LETTER}) END AS letter, c.task_id, left(q.text, {_MAX_REPLY}) AS comment, left(c.text, {_MAX_REPLY}) AS reply, f.n_tasks,
        f.runs_anonymous + f.runs_authenticated AS n_task_runs,
        n.created > coalesce((SELECT news_seen FROM account WHERE id = %(user)s), '-infinity') AS new
   FROM clock() now_, news_of(%(user)s, %(unlocked)s::text[], coalesce(%(after)s::timestamptz, now_ - interval '{KEPT_DAYS} days'),
                              coalesce(%(until)s::timestamptz, now_), %(maximum)s) n
   JOIN project p ON p.id = n.project_id
-  LEFT JOIN blogpost b ON n.kind = 'post' AND b.id = n.subject
+  LEFT JOIN blogpost b ON n.kind IN ('post', 'letter') AND b.id = n.subject
   LEFT JOIN task_comment c ON n.kind = 'reply' AND c.id = n.subject
   LEFT JOIN task_comment q ON q.id = c.reply_to
   LEFT JOIN LATERAL (SELECT * FROM public_figures x WHERE x.project_id = p.id AND n.kind = 'finished' OFFSET 0) f ON true
@@ -128,3 +131,21 @@ async def sweep(db: Database) -> int:
     return await record_statements.delete_in_batches(
         db, "notice", f"created < clock() - interval '{KEPT_DAYS} days'", {}
     )
+
+
+async def read_letter_state(db: Database, project_id: int, post_id: int, maximum: int) -> LetterState:
+    """When a post was sent as a letter, when the next may be, and how many people it reaches, at most ``maximum``."""
+    return await fetch_row(
+        db,
+        LetterState,
+        "SELECT (SELECT created FROM notice WHERE project_id = %(project)s AND kind = 'letter' AND subject = %(post)s) AS sent,"
+        " next_letter(%(project)s, clock()) AS again, letter_readers(%(project)s, %(maximum)s) AS readers",
+        {"project": project_id, "post": post_id, "maximum": maximum},
+    )
+
+
+async def send_letter(db: Database, project_id: int, post_id: int) -> bool:
+    """Makes a letter of a post; False when the project has sent one in the last seven days."""
+    sql = "SELECT send_letter(%(project)s, %(post)s, clock()) IS NULL AS sent"
+    row = await fetch_row(db, LetterSent, sql, {"project": project_id, "post": post_id})
+    return row["sent"]

@@ -82,7 +82,10 @@ class EditorPages:
         yield post(_AT, locked_out(self.save))
 
     async def editor(self, incoming: Incoming, short_name: str) -> Response:
-        """The stored text, or a starter (``template``); without either the questions, or the choice of starters."""
+        """The stored text, or a starter (``template``); without either the questions, or the choice of starters.
+
+        People come to the questions first: the choice of starters is the part ``task_presenter``, which they name.
+        """
         if incoming.is_frame:
             return self._frames.preview(incoming)
         row = await self._projects.owned(short_name, incoming.who)
@@ -91,6 +94,8 @@ class EditorPages:
         if part == editor_texts.PART or asked:
             return await self._questions.show(incoming, row)
         stored = _stored(row, part)
+        if not (stored or name or "part" in incoming.query or incoming.wants_json):
+            return await self._questions.show(incoming, row)
         begun = _begun(name, _columns(row) | (starters.asked(stored) or {})) if name else stored
         form = self._forms.filled(incoming, id=row["id"], editor=begun)
         choose = part == "task_presenter" and not begun

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from crowdd.core.records.records import Records
 from crowdd.features.accounts.validation import Mistakes, as_stored, check_characters, select_mistakes
-from crowdd.features.gallery.drafts import Wish, questions_for
+from crowdd.features.gallery.drafts import Wish, info_for_own_data
 from crowdd.features.gallery.gallery import Gallery
 from crowdd.features.gallery.shown_templates import GROUP_NAMES, ShownTemplate, show_template
 from crowdd.features.gallery.template import Template
@@ -25,7 +25,7 @@ from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.project import PROJECT
-from crowdd.kinds.questions import QUESTIONS, asks_opinions
+from crowdd.kinds.questions import asks_opinions
 from crowdd.kinds.questions.text_languages import text_in
 
 _FIELDS = ("name", "short_name", "description", "long_description")
@@ -88,8 +88,7 @@ class NewProjectPages:
     async def _of_template(self, incoming: Incoming, template: Template) -> Response:
         """A draft with the questions of a template and no tasks; next come the owner's own data."""
         locale, name = locale_of(incoming), incoming.field("name").strip()
-        questions = template.shown(questions_for(template, Wish(locale)))
-        info = {QUESTIONS: questions, "language": locale, "template": template.name}
+        info = {**info_for_own_data(template, Wish(locale)), "language": locale}
         values: Values = {"description": text_in(template.card.description, locale), "info": info}
         if asks_opinions(info):  # what people say of themselves is for its owner, until they decide otherwise
             values["zip_download"] = False

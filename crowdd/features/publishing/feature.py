@@ -6,6 +6,7 @@ import attrs
 
 from crowdd.core.base import Base
 from crowdd.core.feature import Feature
+from crowdd.features.gallery.feature import GalleryFeature
 from crowdd.features.publishing.publishing import PublishingChecks
 
 
@@ -16,5 +17,5 @@ class PublishingFeature(Feature):
     publishing_checks: PublishingChecks
 
     @classmethod
-    def build(cls, base: Base) -> PublishingFeature:
-        return cls(PublishingChecks(base.db, base.worker_thread))
+    def build(cls, base: Base, gallery: GalleryFeature) -> PublishingFeature:
+        return cls(PublishingChecks(base.db, base.worker_thread, gallery.gallery))

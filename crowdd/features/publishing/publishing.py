@@ -13,6 +13,7 @@ import attrs
 
 from crowdd.core.records import rights
 from crowdd.database.access import Database
+from crowdd.features.gallery.gallery import Gallery
 from crowdd.features.projects import list_statements as project_list_statements
 from crowdd.features.projects.rows import ColumnGap, ProjectPage, PublishingFacts
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
@@ -157,8 +158,8 @@ class Readiness:
 class PublishingChecks:
     """Reads them in two statements, and in a third one where questions have suggestions."""
 
-    def __init__(self, db: Database, worker_thread: WorkerThread) -> None:
-        self._db, self._worker_thread = db, worker_thread
+    def __init__(self, db: Database, worker_thread: WorkerThread, gallery: Gallery) -> None:
+        self._db, self._worker_thread, self._gallery = db, worker_thread, gallery
 
     async def of(
         self,
@@ -175,8 +176,16 @@ class PublishingChecks:
         gaps = [each for each in column_gaps if each["lacking"]]
         suggested = [each for each in suggesting(row["info"].get(QUESTIONS)) if "column" in each["suggest"]]
         unfit = await self._unfit(row["id"], suggested) if suggested else None
-        checks = list(list_checks(row, gaps, unfit))
+        checks = list(list_checks(row, gaps, unfit, borrowed=self._is_borrowed(row)))
         return Readiness(checks, gaps, unfit or [], _prospect(facts, volunteers, draft))
+
+    def _is_borrowed(self, row: ProjectPage) -> bool:
+        """Whether the sentence of a project is still that of the template from which it was made."""
+        template = self._gallery.shipped().get(str(row["info"].get("template")))
+        if template is None:
+            return False
+        sentences = template.card.description
+        return row["description"] in ([sentences] if isinstance(sentences, str) else sentences.values())
 
     async def _unfit(self, project_id: int, questions: Sequence[Values]) -> list[Unfit]:
         columns = sorted({question["suggest"]["column"] for question in questions})
@@ -195,8 +204,13 @@ def _count_unfit(questions: Sequence[Values], tasks: Sequence[Values]) -> list[U
     return [one for one in counted if one.unfit]
 
 
-def list_checks(row: ProjectPage, gaps: Sequence[ColumnGap], unfit: Sequence[Unfit] | None = None) -> Iterator[Check]:
-    """The checks of a project; ``gaps`` are columns that some of its tasks lack, ``unfit`` None without suggestions."""
+def list_checks(
+    row: ProjectPage, gaps: Sequence[ColumnGap], unfit: Sequence[Unfit] | None = None, *, borrowed: bool = False
+) -> Iterator[Check]:
+    """The checks of a project; ``gaps`` are columns that some of its tasks lack, ``unfit`` None without suggestions.
+
+    ``borrowed``: its sentence is that of a template.
+    """
     info = row["info"]
     yield Check("presenter", "must", asks(info))
     yield Check("tasks", "must", row["n_tasks"] > 0)
@@ -206,7 +220,7 @@ def list_checks(row: ProjectPage, gaps: Sequence[ColumnGap], unfit: Sequence[Unf
         yield Check("suggestions", "doubt", not unfit)
     if row["first_published"] is None:
         yield Check("tried", "advice", row["n_task_runs"] > 0)
-    yield Check("sentence", "advice", bool(row["description"].strip()))
+    yield Check("sentence", "advice", bool(row["description"].strip()) and not borrowed)
     yield Check("picture", "advice", bool(info.get("thumbnail_url") or info.get("thumbnail")))
     yield Check("tutorial", "advice", bool(info.get("tutorial") or info.get("guided_tutorial")))
     yield Check("story", "advice", bool(row["long_description"].strip()))

@@ -91,6 +91,7 @@ REOPENING = ChangeForm("reopen", _("Reopen tasks"), (), TasksBody, lambda c: c.r
 DELETION = ChangeForm("delete", _("Delete tasks"), (), TasksBody, lambda c: c.delete, "may")
 _FORMS = (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, RETIREMENT, REOPENING, DELETION)
 _OPTIONAL = frozenset({"note"})
+_MAX_SHOWN = 40  # characters of what was typed
 
 
 class ChangePublic(ProjectPublic, WithForm, Message):
@@ -239,6 +240,9 @@ def _read(
         body["task_ids"] = None if by_filter else _task_ids(incoming)
         if form.task_ids == "must" and not body["task_ids"] and not by_filter:
             wrong["task_ids"] = [_("Enter task numbers.")]
+        typed = body["task_ids"] or []
+        if other := next((each for each in typed if isinstance(each, str) and not _is_number(each)), None):
+            wrong["task_ids"] = [_("“%(text)s” is not the number of a task.", text=other[:_MAX_SHOWN])]
     if form is PRIORITY and "priority_0" not in wrong and not _is_share(body["priority_0"]):
         wrong["priority_0"] = [_("Enter a number from 0 to 1.")]
     if form is DELETION and incoming.field("short_name").strip() != short_name:
@@ -252,6 +256,10 @@ def _task_ids(incoming: Incoming) -> list[object] | None:
     if isinstance(task_ids, list):
         return task_ids or None
     return list(numbers_in(incoming.field("task_ids"))) or None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
 
 
 def _is_share(text: str) -> bool:

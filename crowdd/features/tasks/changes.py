@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 import attrs
 
@@ -13,6 +14,7 @@ from crowdd.core.records import statements as record_statements
 from crowdd.database import schema
 from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import statements as project_statements
+from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks import change_statements, rows, task_list, volunteer_statements
 from crowdd.features.tasks.change_statements import Chosen
 from crowdd.features.tasks.list_statements import TaskFilter
@@ -35,6 +37,10 @@ from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Choice, Integer, Text
 from crowdd.sched.queue import Queue, QueuedTask
 
+ANSWERS_PER_TASK: Final = "answers_per_task"
+"""The key of ``info`` of a project with what its template proposes."""
+
+_MAX_PROPOSED: Final = 1000
 MAX_ANSWERS = 100  # answers to a task that are deleted at once
 REASONS = ("retired", "cancelled")
 _ID = Integer(minimum=1)
@@ -231,6 +237,13 @@ class Changes:
         """Has the results of completed tasks say what an analysis of the project says, where that differs."""
         values = {"analysis": analysis_id, "user": who.acting_user}
         return await self._change(who, "analysis", project_id, None, values, dry_run)
+
+    async def proposed_answers(self, row: ProjectPage, default: int) -> int:
+        """The answers per task with which a form begins: those of the first task, else as the template proposes."""
+        proposed = row["info"].get(ANSWERS_PER_TASK)
+        if usual := await self.usual_answers(row["id"]):
+            return usual
+        return proposed if isinstance(proposed, int) and 1 <= proposed <= _MAX_PROPOSED else default
 
     async def usual_answers(self, project_id: int) -> int | None:
         """How many answers the project's first task needs; None without tasks."""

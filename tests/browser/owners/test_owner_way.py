@@ -10,7 +10,7 @@ import pytest
 from support.until import until_on
 
 pytestmark = pytest.mark.browser
-MAX_CLICKS = 8
+MAX_CLICKS = 9
 ROWS = "picture,gate\n" + "".join(f"/static/img/sample-{n}.svg,{n}\n" for n in (1, 2, 3))
 
 
@@ -48,6 +48,8 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     page.fill("#short_name", short)
     page.fill("#description", "Which animal came through?")
     click(button("Create the project"))
+    page.locator("#builder").get_by_role("button", name="Add a step").first.wait_for()
+    click(page.get_by_role("link", name="Use a ready layout or your own HTML instead"))
     assert page.input_value("#question") == "Which animal came through?"
     page.fill("#answers", "A fox\nA marten")
     click(button("Use the picture with buttons"))

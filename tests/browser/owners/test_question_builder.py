@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from question_builder import build, status, stored, written
+from support.media import picture
 from support.questions.question_lists import every_form
 
 pytestmark = pytest.mark.browser
@@ -199,3 +200,22 @@ def test_it_asks_once_whether_questions_have_a_right_answer(shared: Any, new_pro
     asks.get_by_label("Facts").check()
     assert kinds() == [None] * 3
     status(shared, "No problems")
+
+
+@pytest.mark.proof
+def test_a_picture_of_the_help_is_uploaded_and_removed(shared: Any, new_project: Any) -> None:
+    question = {"name": "animal", "type": "short_text", "text": "Which animal?", "help": "Look at its tail."}
+    document = {"version": 1, "steps": [{"name": "look", "questions": [question]}]}
+    page = build(shared, new_project, document)
+    page.locator("#builder").get_by_role("button", name="Which animal?").first.click()
+    page.locator("summary", has_text="More settings").first.click()
+    chosen = {"name": "tail.jpg", "mimeType": "image/jpeg", "buffer": picture(3)}
+    page.get_by_label("Picture for the help").set_input_files(chosen)
+    page.locator(".b-picture img").wait_for()
+    helped = written(page)["steps"][0]["questions"][0]["help"]
+    assert helped["text"] == "Look at its tail." and helped["picture"].startswith("/uploads/"), helped
+    preview = page.frame_locator("#preview iframe").locator(f"img[src$='{helped['picture']}']")
+    shared.until(lambda: preview.count() and preview.first.evaluate("image => image.naturalWidth") > 0)
+    page.get_by_role("button", name="Remove picture").click()
+    page.get_by_label("Picture for the help").wait_for()
+    assert written(page)["steps"][0]["questions"][0]["help"] == "Look at its tail." and shared.console == []

@@ -97,9 +97,10 @@ def test_a_draft_says_what_is_missing_and_its_owner_makes_it(stage: Any) -> None
     stage.sign_in(owner)
     stage.go(f"/project/{name}/newtask")
     page = stage.page
-    assert page.inner_text("main h2") == "This project has no task presenter yet"
-    page.get_by_role("link", name="Create a task presenter").click()
+    assert page.inner_text("main h2") == "This project has no questions yet"
+    page.get_by_role("link", name="Write questions").click()
     page.wait_for_url("**/tasks/taskpresentereditor")
+    page.locator("#builder").get_by_role("button", name="Add a step").first.wait_for()
     owner.api("PUT", f"project/{project['id']}", {"info": {"task_presenter": PICTURE}})
     stage.go(f"/project/{name}/newtask")
     assert page.get_by_role("link", name="Import tasks").get_attribute("href") == f"/project/{name}/tasks/import"
@@ -109,7 +110,7 @@ def test_a_draft_says_what_is_missing_and_its_owner_makes_it(stage: Any) -> None
     stage.mine.show(task_presenter="")
     stage.go("/project/MINE/newtask")
     assert "The owner is still working on it." in page.inner_text("main")
-    assert page.get_by_role("link", name="Create a task presenter").count() == 0 and not stage.console
+    assert page.get_by_role("link", name="Write questions").count() == 0 and not stage.console
 
 
 @examples("True")

@@ -288,3 +288,42 @@ async def test_the_letter_arrives_over_smtp_with_a_button_that_ends_it(served):
     assert rows[0]["subscribed"] is False
     (kept,) = await served.database.fetch("SELECT text, unsubscribe FROM mail WHERE template = 'news'")
     assert (kept["text"], kept["unsubscribe"]) == (None, None), "what was sent leaves no link behind"
+
+
+@shows("page-letter")
+@pytest_twisted.ensureDeferred
+async def test_a_post_goes_as_a_letter_to_those_who_answered_and_agreed_once_a_week(served):
+    owner, project = await helped(served, "birds", "ada", "bob", "carol", tasks=3)
+    await served.person("dora")
+    for name in ("ada", "carol", "dora"):
+        await served.database.execute(AGREED, {"name": name})
+    await served.database.execute("SELECT fold_stats()")
+    body = {"title": "Come on Saturday", "body": "We meet *at the gate*.\n\nBring boots.", "published": True}
+    made = [
+        (await owner.post("/api/blogpost", json={**body, "project_id": project["id"], "published": shown})).json()
+        for shown in (True, True, False)
+    ]
+    at, later, draft = [f"/project/birds/{post['id']}/letter" for post in made]
+    boss, ada, carol = [await signed_in(served, name) for name in ("owner-birds", "ada", "carol")]
+    assert (
+        await carol.send_form("/account/carol/news/mute", {"project": "birds"}, "/account/carol/news")
+    ).status == 200
+    assert (await boss.page(at)).json()["readers"] == 1, "carol has muted it, bob has not agreed, dora never helped"
+    assert (await boss.page(draft)).status == 404 and (await ada.page(at)).status == 403
+    assert (await ada.send_form(at, {}, "/account/ada/news")).status == 403
+    sent = await gatherResults([ensureDeferred(boss.send_form(each, {}, each)) for each in (at, at, later)])
+    assert sorted(each.status for each in sent) == [200, 409, 409], "of several at once one is sent"
+    went = next(each for each in (at, later) if (await boss.page(each)).json()["sent"])
+    assert "A letter from the owners of Birds" in (await ada.get("/account/ada/news", headers=HTML)).text
+    await pass_time(served, hours=2)
+    await digest(served).send_due()
+    (letter,) = await letters(served, "news")
+    assert letter["recipient"] == "ada@example.org" and went.removesuffix("/letter") in letter["text"]
+    assert "We meet *at the gate*." in letter["text"] and "Bring boots." in letter["text"]
+    assert letter["text"].count("Come on Saturday") == 2, "the other post stays a line"
+    assert letter["text"].count("Bring boots.") == 1
+    other = later if went == at else at
+    await pass_time(served, days=6)
+    assert (await boss.send_form(other, {}, other)).status == 409
+    await pass_time(served, days=1)
+    assert (await boss.send_form(other, {}, other)).status == 200

@@ -1778,6 +1778,13 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("blogpost", "author", blogpost=NEWS, writes=True)
     yield page("blogpost", "visitor", blogpost=posts[1], writes=False, project=PUBLIC)
     beside: Context = {"pictures": [], "may_add": True, "left_out": []}
+    letter = {"blogpost": NEWS, "sent": None, "again": None, "readers": 412, "at_most": 1000, "form": BLANK}
+    yield page("letter", "first", **letter)
+    yield page("letter", "many", **letter | {"readers": 1000})
+    yield page("letter", "none", **letter | {"readers": 0})
+    moments = {"sent": NEWS["created"], "again": "2025-11-27T08:00:00"}
+    yield page("letter", "sent", **letter | moments)
+    yield page("letter", "too early", **letter | moments | {"sent": None})
     yield page("edit_blogpost", "new", form=BLANK | {"id": None}, **beside)
     yield page("edit_blogpost", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}}, **beside)
     yield Case("project/index.html", "blog", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "posts": posts})

@@ -6,6 +6,35 @@ RETURNS void LANGUAGE sql AS $$
 INSERT INTO notice (project_id, user_id, kind, subject, created)
 VALUES (p_project, p_user, p_kind, coalesce(p_subject, extract(epoch FROM p_now)::bigint / 604800), p_now) ON CONFLICT DO NOTHING $$;
 
+-- Makes a letter of a post: its whole text goes along with the next weekly e-mails. When a project has sent one in seven days, the time at which
+-- it may send the next; null when it is sent.
+CREATE FUNCTION send_letter(p_project bigint, p_post bigint, p_now timestamptz) RETURNS timestamptz LANGUAGE plpgsql AS $$
+DECLARE
+    again timestamptz;
+BEGIN
+    PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;  -- of two owners one is first
+    SELECT next_letter(p_project, p_now) INTO again;
+    IF again IS NOT NULL THEN RETURN again; END IF;
+    DELETE FROM notice WHERE project_id = p_project AND kind IN ('post', 'letter') AND subject = p_post;
+    PERFORM add_notice(p_project, 'letter', p_now, p_post);
+    RETURN NULL;
+END $$;
+
+-- When a project may send its next letter; null: now.
+CREATE FUNCTION next_letter(p_project bigint, p_now timestamptz) RETURNS timestamptz STABLE LANGUAGE sql AS $$
+SELECT max(created) + interval '7 days' FROM notice
+ WHERE project_id = p_project AND user_id IS NULL AND kind = 'letter' AND created > p_now - interval '7 days' $$;
+
+-- How many people a letter of a project reaches, at most p_maximum: they answered, do not own the project, agreed to e-mails, have a confirmed
+-- address, and have neither muted the project nor left out what projects write.
+CREATE FUNCTION letter_readers(p_project bigint, p_maximum int) RETURNS bigint STABLE LANGUAGE sql AS $$
+SELECT count(*) FROM (
+    SELECT FROM account a JOIN project p ON p.id = p_project
+     WHERE a.subscribed AND a.valid_email AND NOT a."restrict" AND NOT a.digest_without @> '{post}' AND NOT p.owners_ids @> ARRAY[a.id]
+       AND EXISTS (SELECT FROM volunteer v WHERE v.project_id = p_project AND v.actor = 'u:' || a.id AND v.runs > 0)
+       AND NOT EXISTS (SELECT FROM muted_project m WHERE m.user_id = a.id AND m.project_id = p_project)
+     LIMIT p_maximum) r $$;
+
 -- The projects in which a person answered, and how often, the newest projects first.
 CREATE FUNCTION helped_projects(p_user bigint, p_maximum int) RETURNS TABLE (project_id bigint, own bigint) STABLE LANGUAGE sql AS $$
 SELECT r.project_id, sum(r.runs)::bigint
@@ -27,6 +56,6 @@ SELECT n.id, n.kind, n.created, n.subject, n.project_id, n.own
   JOIN project p ON p.id = n.project_id
  WHERE p.first_published IS NOT NULL AND (p.lock_id IS NULL OR p.lock_id = ANY (p_unlocked))
    AND (n.user_id IS NOT NULL OR p.owner_id <> p_user AND NOT p.owners_ids @> ARRAY[p_user]) AND (n.kind <> 'resumed' OR p.published)
-   AND CASE n.kind WHEN 'post' THEN EXISTS (SELECT FROM blogpost b WHERE b.id = n.subject AND b.project_id = n.project_id AND b.published)
-                   WHEN 'reply' THEN EXISTS (SELECT FROM task_comment c WHERE c.id = n.subject) ELSE true END
+   AND CASE WHEN n.kind IN ('post', 'letter') THEN EXISTS (SELECT FROM blogpost b WHERE b.id = n.subject AND b.project_id = n.project_id AND b.published)
+            WHEN n.kind = 'reply' THEN EXISTS (SELECT FROM task_comment c WHERE c.id = n.subject) ELSE true END
  ORDER BY n.created DESC, n.id DESC LIMIT p_maximum $$;

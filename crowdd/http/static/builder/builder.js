@@ -30,6 +30,7 @@ class Builder {
   constructor() {
     this.declared = new Declared(told.declared);
     this.words = told.words;
+    this.pictures = root.dataset.pictures;
     this.root = element("div", { className: "b-root" });
     this.news = element("p", { className: "sr", role: "status" });
     this.open = new Set(); // entries whose form is shown, by their ids

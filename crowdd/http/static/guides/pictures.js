@@ -1,4 +1,4 @@
-// Pictures of a guide: uploaded to the project, each with what it shows and whose it is.
+// Pictures of a guide, or of a help: uploaded to the project, each with what it shows and whose it is.
 import { button, field, made, text } from "./fields.js";
 
 const KINDS = "image/png,image/jpeg,image/gif,image/webp";
@@ -7,7 +7,7 @@ const KINDS = "image/png,image/jpeg,image/gif,image/webp";
 export async function upload(editor, file) {
   const body = new FormData();
   body.set("picture", file);
-  body.set("csrf_token", document.querySelector("#guide-form [name=csrf_token]")?.value ?? "");
+  body.set("csrf_token", document.querySelector("main form [name=csrf_token]")?.value ?? "");
   const answer = await fetch(editor.pictures, { method: "POST", body, headers: { Accept: "application/json" } });
   const told = await answer.json().catch(() => ({}));
   if (told.picture) return told.picture.path;

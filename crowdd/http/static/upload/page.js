@@ -9,6 +9,7 @@ const { media: here, maxFiles, maxBytes, part } = form.dataset, words = JSON.par
 const at = (name, root = form) => root.querySelector(`[data-${name}]`);
 const locale = document.documentElement.lang || "en", plural = new Intl.PluralRules(locale);
 const percent = new Intl.NumberFormat(locale, { style: "percent" });
+const SEVERAL = /\.(zip|pdf)$/i;
 const SHOWN = 60, EVERY = 250; // rows; milliseconds
 const headers = { "X-CSRFToken": form.elements.csrf_token.value, Accept: "application/json" };
 let chosen = [], sending = null, batch = form.dataset.batch, told = 0, planned = 0;
@@ -57,7 +58,7 @@ async function choose(files) {
     if (turn !== planned) return undefined;
     const out = new Set(plan.left_out);
     summarise(fit.filter((each) => !out.has(each.path)), [...lines, out.size ? counted(words.left_out, out.size) : ""]);
-    showGroups(plan);
+    showGroups(plan, fit.some(({ path }) => SEVERAL.test(path)));
     if (clear(plan, fit, large)) form.requestSubmit(at("send"));
   } catch (error) {
     note([...lines, error.message]);
@@ -69,7 +70,8 @@ function clear(plan, fit, large) {
   const together = !batch && Object.keys(plan.groups).length > 0;
   return "atOnce" in form.dataset && fit.length > plan.left_out.length && !large && !together;
 }
-function showGroups({ groups, tasks_by_file, tasks_by_name }) {
+// Of an archive or a PDF nobody knows yet how many files or pages it has.
+function showGroups({ groups, tasks_by_file, tasks_by_name }, open) {
   const list = at("groups");
   if (!list) return;
   const item = (text) => Object.assign(document.createElement("li"), { textContent: text });
@@ -80,6 +82,7 @@ function showGroups({ groups, tasks_by_file, tasks_by_name }) {
   for (const [value, count] of [["file", tasks_by_file], ["name", tasks_by_name]]) {
     const label = form.querySelector(`[name=grouping][value=${value}]`).nextElementSibling;
     label.querySelector("[data-count]")?.remove();
+    if (open) continue;
     label.firstChild.after(Object.assign(document.createElement("span"), { textContent: ` (${counted(words.tasks, count)})` }));
     label.querySelector("span").dataset.count = "";
   }

@@ -1,4 +1,5 @@
 /* Controls of texts in several languages. */
+import { uploader } from "../../guides/pictures.js";
 import { element } from "../../questions/element.js";
 import { directionOf } from "../../questions/texts.js";
 import { anyWords, isHelp, withWords, wordsOf } from "../texts.js";
@@ -49,7 +50,7 @@ export function unsure(field, ui) {
   return place;
 }
 
-/** A text, or an object of a text and the address of a picture. */
+/** A text, or an object of a text and the address of a picture, which is uploaded here. */
 export function help(field, ui) {
   const { path, id, option } = field;
   const part = (name) => (isHelp(ui.at(path)) ? ui.at(path)[name] : name === "text" ? ui.at(path) : undefined);
@@ -58,19 +59,29 @@ export function help(field, ui) {
     ui.set(path, pictured);
   };
   const words = element("textarea", { rows: 2, className: "b-words", lang: ui.language, dir: "auto", maxLength: ui.declared.limits.text });
-  const picture = line({ inputMode: "url", dir: "ltr", placeholder: "https://…" });
+  const shown = element("div", { className: "b-picture" });
+  const draw = () => {
+    const address = part("picture");
+    if (address) {
+      const away = element("button", { type: "button", className: "btn sm" }, ui.word("picture_remove"));
+      away.addEventListener("click", () => { store(part("text"), ""); draw(); });
+      shown.replaceChildren(element("img", { src: address, alt: "", className: "print" }), away);
+    } else {
+      shown.replaceChildren(uploader(ui, ui.word("help_picture"), (path) => { store(part("text"), path); draw(); }));
+    }
+    shown.dataset.shows = address ?? "";
+  };
   const read = () => {
     if (document.activeElement !== words) words.value = wordsOf(part("text"), ui.language, ui.main);
     words.placeholder = ui.language === ui.main ? "" : anyWords(part("text"), ui.main, ui.main);
-    if (document.activeElement !== picture) picture.value = part("picture") ?? "";
+    if (shown.dataset.shows !== (part("picture") ?? "")) draw();
   };
   read();
   ui.sync(read);
   words.addEventListener("input", () => store(withWords(part("text"), ui.language, words.value, ui.main), part("picture")));
-  picture.addEventListener("input", () => store(part("text"), picture.value.trim()));
   const first = labelled({ id, path: isHelp(ui.at(path)) ? [...path, "text"] : path, option }, words);
-  const second = labelled({ id: `${id}-picture`, path: [...path, "picture"], option: { label: ui.word("help_picture"), hint: ui.word("help_picture_hint") } }, picture);
-  const place = element("div", { className: "b-pair" }, first, second);
+  shown.dataset.pointer = pointer([...path, "picture"]);
+  const place = element("div", { className: "b-pair" }, first, shown);
   place.dataset.pointer = pointer(path);
   return place;
 }
