@@ -125,7 +125,7 @@ runuser -u crowdd -- crowdctl project delete birds --yes; rm -f /var/lib/crowdd/
     assert "Noted. Programs" in seen and "Added 1 files" in seen
     assert '"n_tasks": 20' in typed(site, "runuser -u crowdd -- crowdctl project show birds --json")
     assert typed(site, "cat /var/lib/crowdd/uploads/project-1/song.ogg") == "song\n"
-    assert typed(site, f"{ASK}/project/birds/") == "200\n"
+    assert typed(site, f"{ASK}/ready") == "200\n"
 
 
 def test_every_line_with_a_stand_in_is_in_the_text() -> None:
