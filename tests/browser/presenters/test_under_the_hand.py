@@ -347,6 +347,19 @@ def test_a_mark_may_begin_on_another_one_and_is_not_covered(mouse: Hand) -> None
 
 
 @pytest.mark.proof
+def test_a_press_in_a_box_chooses_it_beside_the_edge_of_another(mouse: Hand) -> None:
+    frame = mouse.begin(only("box", "picture", "/photo.jpg", labels=LABELS), "one_box")
+    photo, news = picture(mouse.stage, frame), frame.locator(".marks-news")
+    for left in (100, 254):
+        photo.drag((left, 100), (left + 150, 250))
+    mouse.stage.until(lambda: frame.locator(".mark-item").count() == 2)
+    mouse.press_on(button(mouse.field, "Draw"))
+    for nth, place in ((1, (246, 180)), (2, (258, 180)), (1, (94, 180))):  # in either of them, and beside the first
+        mouse.press(*photo.at(*place))
+        mouse.stage.until(lambda nth=nth: news.inner_text().startswith(f"Box {nth}: Duck is selected."))
+
+
+@pytest.mark.proof
 def test_a_selected_mark_has_handles_only_while_nothing_is_drawn(mouse: Hand) -> None:
     document = only("box", "picture", "/photo.jpg", labels=LABELS)
     frame = mouse.begin(document, "one_box")

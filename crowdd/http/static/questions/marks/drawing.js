@@ -138,18 +138,20 @@ class Drawing extends Board {
     if (only) this.active.created({ x, y });
   }
 
-  /* The mark at a place, of any kind or of `only` one: the one on top, outlines by their line and boxes by their area. */
+  /* The mark at a place, of any kind or of `only` one: the one on top, outlines by their line and boxes by their area.  A box that
+     the place is in comes before one that it is only near to. */
   at(x, y, near, only) {
-    const found = [...this.marks.values()].reverse();
-    return found.find(({ geometry, layer }) => {
+    const marks = [...this.marks.values()].reverse();
+    const find = (beside) => marks.find(({ geometry, layer }) => {
       if (only && layer.kind.word !== only) return false;
       if (geometry.points) {
         const line = layer.kind.closed ? [...geometry.points, geometry.points[0]] : geometry.points;
         return line.some((point, nth) => nth && fromLine([x, y], line[nth - 1], point) <= near);
       }
-      if ("width" in geometry) return x >= geometry.x - near && y >= geometry.y - near && x <= geometry.x + geometry.width + near && y <= geometry.y + geometry.height + near;
+      if ("width" in geometry) return x >= geometry.x - beside && y >= geometry.y - beside && x <= geometry.x + geometry.width + beside && y <= geometry.y + geometry.height + beside;
       return Math.hypot(geometry.x - x, geometry.y - y) <= near;
     });
+    return find(0) ?? find(near);
   }
 
   drawn({ created = [], updated = [] }) {
