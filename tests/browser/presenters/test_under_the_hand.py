@@ -292,7 +292,8 @@ def test_the_label_of_the_next_mark_outlives_a_reload_and_ends_with_its_task(
     mouse.press_on(mouse.field.locator(".marks-tools").get_by_role("button", name="Add"))
     mouse.stage.until(lambda: frame.locator(".mark-item").count() == 1)
     assert mouse.answer(document)[name][0]["label"] == "boat"
-    assert not mouse.page.evaluate(drafted)
+    mouse.stage.until(lambda: frame.locator(".mark-item").count() == 0)
+    assert frame.locator(chosen).input_value() == LABELS[0]["value"]
 
 
 @shows("page-task-thumb")

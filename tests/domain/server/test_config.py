@@ -59,6 +59,7 @@ WRONG = {
     ("media", "s3_endpoint"): ["minio", "ftp://minio"],
     ("media", "s3_bucket"): ["Two Words"],
     ("media", "web_pixels"): ["0", "x"],
+    ("media", "tile_pixels"): ["-1", "x"],
     ("media", "thumbnail_pixels"): ["0", "x"],
     ("media", "max_pixels"): ["0", "x"],
     ("media", "max_pages"): ["0", "x"],

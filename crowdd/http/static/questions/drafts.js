@@ -1,5 +1,5 @@
 /* What was typed and not sent.  The page around the frame keeps it (sessionStorage), so it survives a reload. */
-const NAME = /^questions-\d+$/, LABELS = " labels"; // no question has that name
+const NAME = /^questions-\d+$/;
 const MAX = 3, MAX_TEXT = 9e4; // tasks; characters of all of them, which the page limits, too (presenter/limits.js)
 
 export class Drafts {
@@ -11,25 +11,15 @@ export class Drafts {
   /** The answers that were begun for a task, null if there are none. */
   of(task) {
     try {
-      const entries = Object.entries(this.read(task));
+      const entries = Object.entries(JSON.parse(sessionStorage.getItem(`questions-${task.id}`)));
       return Object.fromEntries(entries.filter(([name, [type]]) => this.types.get(name) === type).map(([name, [, value]]) => [name, value]));
     } catch {
       return null;
     }
   }
 
-  /** The labels that were chosen for the next marks of a task, by question. */
-  labelsOf(task) {
-    return this.read(task)?.[LABELS]?.[1] ?? {};
-  }
-
-  read(task) {
-    return JSON.parse(sessionStorage.getItem(`questions-${task.id}`));
-  }
-
-  keep(task, answers, labels) {
-    const entries = Object.entries(answers).map(([name, value]) => [name, [this.types.get(name), value]]);
-    const text = JSON.stringify(Object.fromEntries([...entries, [LABELS, ["", labels]]]));
+  keep(task, answers) {
+    const text = JSON.stringify(Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, [this.types.get(name), value]])));
     this.drop(task); // the last one comes last
     if (text.length > MAX_TEXT) return;
     sessionStorage.setItem(`questions-${task.id}`, text);

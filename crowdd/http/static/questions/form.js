@@ -19,16 +19,15 @@ export function isImmediate({ steps }) {
 export class Form {
   /**
    * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
-   * `shown()` is called when a step can be seen, `send(answers)` gets what was answered; `changed(answers, labels)` each change, with the labels of next marks by question; `went(name)` the name of each step that is shown.
+   * `shown()` is called when a step can be seen, `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
    */
-  constructor({ list, task, texts, types, stage, place, answers, labels, suggestions, send, changed, went = () => {}, shown = () => {}, announce, offer }) {
+  constructor({ list, task, texts, types, stage, place, answers, suggestions, send, changed, went = () => {}, shown = () => {}, announce, offer }) {
     Object.assign(this, { list, task, texts, types, stage, place, suggestions, send, announce, offer, went, shown, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
     this.steps = new Map(list.steps.flatMap(({ questions = [] }, step) => questions.map(({ name }) => [name, step])));
     this.visible = []; // whether a step is shown, by its number
     this.kept = { ...answers }; // of steps that were not seen yet
-    this.labels = { ...labels };
     this.at = -1;
     this.changed = () => this.turned();
     this.keysChanged = () => this.ended || this.offer(this.stage.waiting().length ? {} : { ...this.stage.keys(), ...this.groups.get(this.at)?.keys() });
@@ -117,7 +116,7 @@ export class Form {
     this.turn();
     this.buttons();
     this.keysChanged();
-    this.tell(this.answers(), this.labels);
+    this.tell(this.answers());
   }
 
   buttons() {

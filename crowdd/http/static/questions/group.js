@@ -10,7 +10,7 @@ const INPUTS = "input:not([type=radio]), select, textarea"; // of radio buttons 
 export class Group {
   /**
    * `questions` as in the document.  `around` has what they share:
-   *   form       {texts, types, medium(name), id(), task, labels, immediate, changed(), finish()}
+   *   form       {texts, types, medium(name), id(), task, immediate, changed(), finish()}
    *   answer(name)   the answer to a question before this group, for show_if
    *   level      of the headings: 2 in a step
    */
@@ -118,11 +118,6 @@ export class Group {
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
       writeUnsure: (place) => this.writeInstead(place, block.question, "unsure"), keyed: this.level === 2, digits: [...DIGITS].filter((digit) => !this.declared.has(digit)), keysChanged: () => form.keysChanged(),
       medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: () => form.finish(),
-      label: form.labels[block.question.name],
-      chose: (label) => {
-        form.labels[block.question.name] = label;
-        form.changed();
-      },
       group: (questions, changed) => new Group(questions, { form, changed: changed ?? this.changed, level: Math.min(this.level + 1, 6), answer: (name) => this.answer(name) }),
       changed: () => {
         if (block.field.value() !== undefined) for (const box of Object.values(block.instead)) box.checked = false;

@@ -19,13 +19,12 @@
    A field is made for each task when its step is first shown, after the medium it is `on` has loaded, and destroyed after it.
    context  {text(t), write(element, t), word(name, values), language, languageDirection, task, medium(name), changed(), newId(),
              id, labelledBy, describedBy, errorId, name, immediate, finish(), announce(words), group(questions, changed),
-             writeUnsure(element), keyed, digits, keysChanged(), label, chose(label)}
+             writeUnsure(element), keyed, digits, keysChanged()}
      write        puts a text into an element with its language; text gives the words alone; word is one of ours
      changed      to be called after each change
      labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; errorId says what is wrong
      keyed, digits   whether it may have shortcuts, and the digits that no question of the step has
      immediate    the question is the only one, and a click answers it: by finish()
-     label, chose(label)   the label that was chosen for the next mark before the page was loaded again; to be told of another one
      group        shows other questions (`each`): {element, value(), set(answers), problem(), focus(), destroy()}
 
    A medium is
@@ -100,9 +99,9 @@ function run({ list, version, texts, types, kinds, suggest }) {
     stage.show(task, -1);
     const draft = drafts.of(task), first = start ?? (draft && sessionStorage.getItem("step")); // after a reload people go on where they were
     form = new Form({
-      list, task, texts, types, stage, place: frame, suggestions, answers: draft ?? task.answer ?? suggestions?.answers(), labels: drafts.labelsOf(task), send: sent,
-      changed(answers, labels) {
-        drafts.keep(task, answers, labels);
+      list, task, texts, types, stage, place: frame, suggestions, answers: draft ?? task.answer ?? suggestions?.answers(), send: sent,
+      changed(answers) {
+        drafts.keep(task, answers);
         presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));
       },
       went: (name) => sessionStorage.setItem("step", name), // also for the preview of the builder, which goes back there

@@ -27,13 +27,6 @@ export function sourceOf(source, task) {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** The address of the tiles that the server made of a picture (columns `picture` and `picture_tiles`), "" for none; a list for a list. */
-export function tilesOf(source, task) {
-  if (Array.isArray(source)) return source.map((each) => tilesOf(each, task));
-  const address = source && typeof source === "object" && "column" in source ? sourceOf({ column: `${source.column}_tiles` }, task) : "";
-  return isAddress(address) ? address : "";
-}
-
 /** Whether a value may be an address: of http, or a path of this server. */
 export function isAddress(value) {
   return PICTURE.test(value);
@@ -52,7 +45,7 @@ export class Stage {
 
   add(medium, step, module, marked) {
     const { texts } = this, made = module.create(medium, {
-      marked, language: texts.locale, languageDirection: texts.direction, source: (task, source = medium.source) => sourceOf(source, task), tiles: (task) => tilesOf(medium.source, task),
+      marked, language: texts.locale, languageDirection: texts.direction, source: (task, source = medium.source) => sourceOf(source, task),
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
       description: (task) => this.description(medium, task),
     });

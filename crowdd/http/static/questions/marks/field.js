@@ -95,7 +95,7 @@ export class MarksField {
       swatch.style.background = label.colour ?? colour(nth);
       return { label, input, element: element("label", { className: "choice" }, input, swatch, context.write(element("span"), label.text), key ? keyCap(key) : null) };
     });
-    this.label = (this.labels.find(({ value }) => value === context.label) ?? this.labels[0]).value;
+    this.label = (this.labels.find(({ value }) => value === this.keptLabels()[this.question.name]) ?? this.labels[0]).value;
     return element("fieldset", { className: "marks-labels" }, legend, ...this.radios.map((radio) => radio.element));
   }
   keyOf({ value }) {
@@ -109,7 +109,7 @@ export class MarksField {
   choose(label) {
     const { selected } = this;
     this.selected = null; // it is labelled: the next label is for the next mark
-    if (!selected) this.context.chose(this.label = label.value);
+    if (!selected) this.keep(this.label = label.value);
     else if (selected.label !== label.value) {
       this.note();
       selected.label = label.value;
@@ -117,6 +117,15 @@ export class MarksField {
       return this.tell(this.word("mark_relabelled", { name: this.name(selected), label: this.labelWords(label.value) }));
     }
     this.show();
+  }
+
+  /* The labels of the next marks of this task, by question: they outlive a reload, as marks do. */
+  keptLabels() {
+    const [task, labels] = JSON.parse(sessionStorage.getItem("labels")) ?? [];
+    return task === this.context.task.id ? labels : {};
+  }
+  keep(label) {
+    sessionStorage.setItem("labels", JSON.stringify([this.context.task.id, { ...this.keptLabels(), [this.question.name]: label }]));
   }
 
   /* Says something that people must see, too. */

@@ -4,8 +4,8 @@ import { create as one } from "./picture.js";
 
 export function create(medium, context) {
   const place = element("div", { className: "pictures" }), made = [];
-  const nth = (n) => made[n] ??= one(medium, {
-    ...context, source: (task) => context.source(task)[n] ?? "", tiles: (task) => context.tiles(task)[n] ?? "", description: (task) => context.word("picture_n", { description: context.description(task), n: n + 1 }),
+  const nth = (n) => made[n] ??= one({ ...medium, source: [medium.source].flat()[n] }, {
+    ...context, source: (task) => context.source(task)[n] ?? "", description: (task) => context.word("picture_n", { description: context.description(task), n: n + 1 }),
   });
   const all = (task) => context.source(task).map((_, n) => nth(n));
   return {

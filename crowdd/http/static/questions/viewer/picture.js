@@ -1,11 +1,17 @@
 /* A picture in a viewer: an image, or a source in tiles (IIIF, Deep Zoom).  An image may have tiles, too: they are shown where it is
    enlarged beyond its own pixels, and places stay those of the image.  Its `surface`, {image, viewer, naturalWidth, naturalHeight},
    is what marks are drawn on. */
-import { isAddress } from "../stage.js";
+import { isAddress, sourceOf } from "../stage.js";
 import { Viewer } from "./viewer.js";
 
 const TILES = /(\/info\.json|\.dzi|\.xml)([?#]|$)/i;
 const EMPTY = "data:image/svg+xml,";
+
+/** The address of the tiles that the server made of a picture (columns `picture` and `picture_tiles`), "" for none. */
+export function tilesOf(source, task) {
+  const address = source && typeof source === "object" && "column" in source ? sourceOf({ column: `${source.column}_tiles` }, task) : "";
+  return isAddress(address) ? address : "";
+}
 
 /** Loads the picture of an address before it is shown. */
 export const prepare = (address) => (TILES.test(address) ? Promise.resolve() : loaded(new Image(), address));
