@@ -19,7 +19,6 @@ from crowdd.features.exports.formats import GEOJSON, ExportFile, Options
 from crowdd.kernel.concurrency.throttling import Turns
 from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
-from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.exported import CONSENSUS
 from crowdd.kinds.result import RESULT
@@ -229,17 +228,11 @@ def _columns(file: ExportFile, key: str, forms: frozenset[str], field: AnswerFie
 def _column(file: ExportFile, key: str, forms: frozenset[str], field: AnswerField | None) -> Column:
     """The column of a key. A declared type holds where all values fit it; otherwise the values decide."""
     question = file.questions.get(key) if file.kind is TASK_RUN else None
-    about = wording(question)
+    about = question_headings.wording(question)
     declared = _declared_type(field)
     if declared is not None and forms - {"null"} <= _HOLD.get(declared, _ANY):
         return column_statements.of_info(f"info_{key}", key, declared, about, "declared")
     return column_statements.of_info(f"info_{key}", key, type_of(forms) if forms else "json", about, "values")
-
-
-def wording(question: Values | None) -> str:
-    """What a question asks; "" without one."""
-    text = (question or {}).get("text")
-    return text if isinstance(text, str) else ""
 
 
 def _declared_type(field: AnswerField | None) -> str | None:

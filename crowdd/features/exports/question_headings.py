@@ -9,6 +9,7 @@ import attrs
 
 from crowdd.features.exports.column_statements import Column
 from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
 from crowdd.kinds.answers.words import Words
 
 _TASK, _INFO, _SAID = "task_info_", "info_", "consensus_"
@@ -52,3 +53,9 @@ def _of_question(rest: str, words: Mapping[str, Words]) -> str:
         "model": _("Model"),
     }
     return f"{own.text} – {own.labels.get(part) or own.rows.get(part) or parts.get(part, part)}"
+
+
+def wording(question: Values | None) -> str:
+    """What a question asks; "" without one."""
+    text = (question or {}).get("text")
+    return text if isinstance(text, str) else ""

@@ -8,8 +8,8 @@ from typing import Final
 import attrs
 
 from crowdd.features.exports.column_statements import Column
-from crowdd.features.exports.exported_columns import wording
 from crowdd.features.exports.formats import ExportFile
+from crowdd.features.exports.question_headings import wording
 from crowdd.features.exports.statements import Table
 from crowdd.features.exports.workbooks import SmallSheet
 from crowdd.kernel.languages import _
