@@ -100,7 +100,7 @@ def test_a_draft_says_what_is_missing_and_its_owner_makes_it(stage: Any) -> None
     assert page.inner_text("main h2") == "This project has no questions yet"
     page.get_by_role("link", name="Write questions").click()
     page.wait_for_url("**/tasks/taskpresentereditor")
-    page.locator("#builder").get_by_role("button", name="Add a step").first.wait_for()
+    page.locator("#builder").get_by_role("heading", name="What do you ask?").wait_for()
     owner.api("PUT", f"project/{project['id']}", {"info": {"task_presenter": PICTURE}})
     stage.go(f"/project/{name}/newtask")
     assert page.get_by_role("link", name="Import tasks").get_attribute("href") == f"/project/{name}/tasks/import"

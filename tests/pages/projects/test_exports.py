@@ -23,7 +23,7 @@ from crowdd.core.text.words import csv_cell
 from crowdd.database.connector import ConnectionBudget
 from crowdd.database.copying import Copy
 from crowdd.database.pool import Apart
-from crowdd.features.exports import file_writer, formats, table_statements
+from crowdd.features.exports import exported_columns, file_writer, table_statements
 from crowdd.features.exports.exported_columns import in_order
 from crowdd.features.exports.feature import ExportsFeature
 from crowdd.features.exports.spools import DOWNLOAD_WINDOW, AbandonedError, DownloadLimits, Spools
@@ -94,12 +94,12 @@ async def test_the_key_of_the_answer_comes_first(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_table_of_too_many_columns_is_refused_and_json_has_it_all(served, monkeypatch):
-    monkeypatch.setattr(formats, "MAX_KEYS", 10)
+    monkeypatch.setattr(exported_columns, "MAX_KEYS", 10)
     owner, _ = await built(served, [{str(n): n} for n in range(11)])
     refused = await owner.page(AT.format("task", "csv"))
     assert refused.status == 415 and "more than 10 different keys" in refused.text and "JSON" in refused.text
     assert len((await owner.get(AT.format("task", "json"))).json()) == 11
-    monkeypatch.setattr(formats, "MAX_KEYS", 11)
+    monkeypatch.setattr(exported_columns, "MAX_KEYS", 11)
     assert len(own_columns(table((await owner.get(AT.format("task", "csv"))).body)[0])) == 11
 
 

@@ -248,7 +248,8 @@ async def test_a_starter_asks_what_is_written_where_it_is_chosen(served):
     ada, project = await owned(served)
     await ada.put(f"/api/project/{project['id']}", json={"info": {}})
     at, browser = "/project/birds/tasks/taskpresentereditor", await signed_in(served, "ada")
-    page = (await browser.get(at, headers={"Accept": "text/html"})).text
+    assert 'id="builder"' in (await browser.get(at, headers={"Accept": "text/html"})).text  # it comes first
+    page = (await browser.get(f"{at}?part=task_presenter", headers={"Accept": "text/html"})).text
     assert 'value="Is there a bird?"' in page and "Yes\nNo</textarea>" in page
     start = {"btn": "Start", "template": "picture", "question": "Which bird?", "answers": "Finch\n\nTit\nFinch"}
     for wrong in ({"question": " "}, {"answers": ""}):
