@@ -135,7 +135,7 @@ _SAVING: Mapping[str, tuple[str, str, dict[str, Any]]] = {
     "WEBP": ("image/webp", ".webp", {"quality": 85, "method": 4}),
     "PNG": ("image/png", ".png", {}),
 }
-_TILES: Mapping[str, tuple[str, dict[str, Any]]] = {
+_TILES: Mapping[str, tuple[str, dict[str, object]]] = {
     "jpg": ("JPEG", {"quality": 85}),
     "webp": ("WEBP", {"quality": 85, "method": 2}),
 }
@@ -247,10 +247,10 @@ def _shown(picture: Image.Image) -> Image.Image:
     return shown
 
 
-def _wants_tiles(size: tuple[int, int], options: Mapping[str, Any]) -> bool:
+def _wants_tiles(size: tuple[int, int], options: Mapping[str, int]) -> bool:
     """Whether volunteers would miss something in the picture for the web."""
     pixels = size[0] * size[1]
-    large = options["tile_pixels"] > 0 and (options["tiles"] or pixels > options["tile_pixels"])
+    large = options["tile_pixels"] > 0 and (bool(options["tiles"]) or pixels > options["tile_pixels"])
     return large and max(size) > options["web_pixels"] and Pyramid(*size, "jpg").fits()
 
 
