@@ -48,7 +48,7 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     page.fill("#short_name", short)
     page.fill("#description", "Which animal came through?")
     click(button("Create the project"))
-    page.locator("#builder").get_by_role("button", name="Add a step").first.wait_for()
+    page.locator("#builder").get_by_role("heading", name="What do you ask?").wait_for()
     click(page.get_by_role("link", name="Use a ready layout or your own HTML instead"))
     assert page.input_value("#question") == "Which animal came through?"
     page.fill("#answers", "A fox\nA marten")
