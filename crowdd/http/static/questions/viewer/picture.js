@@ -38,7 +38,7 @@ export class Picture {
     Object.assign(surface, { naturalWidth: width, naturalHeight: height });
   }
 
-  /* Whoever gets no tiles sees the image as it is. */
+  /* Without tiles the image stays as it is. */
   async refine(address, wanted) {
     const { surface: { viewer } } = this, tiles = await this.tiles(address).catch(() => null);
     if (this.wanted !== wanted) tiles?.destroy();
