@@ -85,9 +85,11 @@ async def test_opinions_are_counted_and_never_called_agreed(served):
 @pytest_twisted.ensureDeferred
 async def test_facts_have_a_consensus_in_the_words_of_their_questions(served):
     owner, _ = await answered(served, "fact", ANSWERS)
+    await served.run_job("compare_answers")
     page = told((await owner.get("/project/birds/results", headers={"Accept": "text/html"})).body.decode())
     assert "By bike" in page and "Agreement" in page and "Opinions" not in page and "1 task" in page
     assert "the most frequent one counts" in page
+    assert "Support: " in page and "Confidence" not in page  # which only a sample measures
     headers = {"Accept": "text/html", "Accept-Language": "de"}
     german = told((await served.client().get("/project/birds/results", headers=headers)).body.decode())
     assert "By bike (de)" in german and "By bus (de)" in german
