@@ -27,7 +27,9 @@ from support.servers.live import BIN
 SITE = next(Path(path) for path in sys.path if path.endswith("site-packages"))
 # Ours may lie where only root can go. What was compiled for one version fits the other of the same number.
 PYTHON = Path(f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}")
-NEEDS_ROOT = "Needs root, a Python that everybody can run, and ip, nsenter and unshare (apt-get install iproute2 util-linux)."
+NEEDS_ROOT = (
+    "Needs root, a Python that everybody can run, and ip, nsenter and unshare (apt-get install iproute2 util-linux)."
+)
 FOLDERS = ("/", "/root", "/tmp", "/var/lib", "/usr/share")
 PATH = "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # No release is on an index yet; the text says that the wheel takes its place. What it needs is what the tests have, and
