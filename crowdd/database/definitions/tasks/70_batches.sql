@@ -37,10 +37,12 @@ BEGIN
      WHERE pg_try_advisory_xact_lock(hashtextextended(actor, project));
     IF them.nths IS NULL THEN RETURN; END IF;
     -- Who can have a task, and the first that they have not answered, of eight.
-    SELECT array_agg(nth) AS nths, array_agg(ctid) AS positions, array_agg(project) AS projects, array_agg(rank) AS ranks, array_agg(task_id) AS tasks INTO able
-      FROM (SELECT a.nth, o.ctid, a.project, f.rank, f.task_id
+    SELECT array_agg(nth) AS nths, array_agg(ctid) AS positions, array_agg(project) AS projects, array_agg(rank) AS ranks, array_agg(task_id) AS tasks,
+           array_agg(linked) AS linked INTO able
+      FROM (SELECT a.nth, o.ctid, a.project, f.rank, f.task_id, w.linked
               FROM unnest(them.projects, them.actors, them.networks, them.also, them.maximum, them.scans) WITH ORDINALITY a (project, actor, network, also, maximum, scan, nth)
-             CROSS JOIN LATERAL (SELECT ARRAY(SELECT other FROM same_person x WHERE x.actor = a.actor AND x.project_id IN (0, a.project)) AS others OFFSET 0) w
+             CROSS JOIN LATERAL (SELECT others, others <> '{}' AS linked FROM (
+                   SELECT ARRAY(SELECT other FROM same_person x WHERE x.actor = a.actor AND x.project_id IN (0, a.project)) AS others OFFSET 0) w OFFSET 0) w
              CROSS JOIN LATERAL (SELECT ctid, k1, k2 FROM position x WHERE x.project_id = a.project AND x.actor = a.actor
                                     AND x.scan = a.scan || CASE WHEN maximum > 0 THEN '@' || network ELSE '' END OFFSET 0) o
               LEFT JOIN LATERAL (SELECT k1, k2 FROM position x WHERE x.project_id = a.project AND x.actor = a.actor
@@ -49,9 +51,10 @@ BEGIN
              CROSS JOIN LATERAL (
                    SELECT rank, task_id FROM (SELECT rank, task_id FROM task_ledger
                            WHERE project_id = a.project AND open AND (rank, task_id) > (o.k1, o.k2) ORDER BY rank, task_id LIMIT 8) l
-                    WHERE (SELECT true FROM task_run x WHERE x.project_id = a.project AND x.task_id = l.task_id AND x.actor = ANY (a.actor || w.others) LIMIT 1) IS NULL LIMIT 1) f
+                    WHERE CASE WHEN w.linked THEN (SELECT true FROM task_run x WHERE x.project_id = a.project AND x.task_id = l.task_id AND x.actor = ANY (a.actor || w.others) LIMIT 1)
+                               ELSE (SELECT true FROM task_run x WHERE x.project_id = a.project AND x.task_id = l.task_id AND x.actor = a.actor) END IS NULL LIMIT 1) f
              WHERE (a.also IS NULL OR a.also = ANY (w.others))
-               AND (w.others = '{}' OR pg_try_advisory_xact_lock_shared(person_key(a.actor)))       -- as in passing_actors
+               AND (NOT w.linked OR pg_try_advisory_xact_lock_shared(person_key(a.actor)))       -- as in passing_actors
                AND (SELECT true FROM lease x WHERE x.project_id = a.project AND x.actor = a.actor LIMIT 1) IS NULL
                AND (SELECT count(*) < 64 AND bool_or((x.rank, x.task_id) <= (o.k1, o.k2)              -- as in take_next
                                AND (SELECT true FROM task_run y WHERE y.project_id = a.project AND y.task_id = x.task_id AND y.actor = ANY (a.actor || w.others) LIMIT 1) IS NULL) IS NOT TRUE
@@ -90,10 +93,12 @@ BEGIN
     IF asks = '{}' THEN RETURN; END IF;
     -- Under the lock: the volunteer has not answered it nor had it before, and their network has a place of its share.
     refused := ARRAY(
-        SELECT u.nth FROM (SELECT u.nth, them.projects[able.nths[ask]] AS project, them.actors[able.nths[ask]] AS actor, them.networks[able.nths[ask]] AS network, them.maximum[able.nths[ask]] AS maximum, line.tasks[place] AS task
+        SELECT u.nth FROM (SELECT u.nth, them.projects[able.nths[ask]] AS project, them.actors[able.nths[ask]] AS actor, them.networks[able.nths[ask]] AS network, them.maximum[able.nths[ask]] AS maximum, line.tasks[place] AS task,
+                                  able.linked[ask] AS linked
                              FROM unnest(asks, places) WITH ORDINALITY u (ask, place, nth) OFFSET 0) u
-         WHERE (SELECT true FROM task_run x WHERE x.project_id = u.project AND x.task_id = u.task
-                   AND x.actor = ANY (u.actor || ARRAY(SELECT other FROM same_person s WHERE s.actor = u.actor AND s.project_id IN (0, u.project))) LIMIT 1)
+         WHERE CASE WHEN u.linked THEN (SELECT true FROM task_run x WHERE x.project_id = u.project AND x.task_id = u.task
+                        AND x.actor = ANY (u.actor || ARRAY(SELECT other FROM same_person s WHERE s.actor = u.actor AND s.project_id IN (0, u.project))) LIMIT 1)
+                    ELSE (SELECT true FROM task_run x WHERE x.project_id = u.project AND x.task_id = u.task AND x.actor = u.actor) END
             OR (SELECT true FROM expired_lease x WHERE x.project_id = u.project AND x.actor = u.actor AND x.task_id = u.task)
             OR CASE WHEN u.maximum > 0 THEN (SELECT true FROM (
                     SELECT FROM task_run x WHERE x.user_ip = u.network AND x.project_id + 0 = u.project AND -x.task_id = -u.task AND x.counted UNION ALL
