@@ -594,3 +594,21 @@ def test_row_that_is_locked_in_vain_is_no_row_that_is_busy(ledger, beside):
     )
     assert [asking.value(grant, p=project, t=task) for task in (full, busy, open_)] == [None, False, True]
     whole(ledger, neighbour, asking)
+
+
+@shows("scheduler-change")
+def test_a_task_deleted_while_the_scheduler_changes_leaves_none_out(ledger, beside):
+    project = ledger.project(tasks=4, n=1)
+    tasks = ledger.tasks(project)
+    ledger.run("SELECT begin_scheduler(%(p)s)", p=project)
+    first, second = beside(), beside()
+    first.delete_tasks(project, tasks[:1])
+    step = "SELECT convert_tasks(%(p)s, 'breadth_first', %(a)s, 2, clock())"
+    other = Meanwhile(second.change, step, p=project, a=0)
+    ledger.wait_until_blocked(second)
+    first.commit()
+    last = other.result()
+    second.commit()
+    ledger.change("SELECT set_scheduler(%(p)s, 'breadth_first', clock(), %(a)s)", p=project, a=last)
+    assert set(ledger.all_of(project, "u:1")) == set(tasks[1:])
+    whole(ledger)

@@ -94,9 +94,10 @@ END $$;
 -- stamped. Tasks that are open to all volunteers who are past them need no stamp, because positions start again at the
 -- end.
 CREATE FUNCTION convert_tasks(p_project bigint, p_sched text, p_after bigint, p_maximum int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE m assignment_mode := mode_of(p_sched); ids bigint[]; t bigint;
+DECLARE m assignment_mode := mode_of(p_sched); ids bigint[]; t bigint; last bigint;
 BEGIN
     ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum);
+    last := ids[cardinality(ids)];                      -- some may be deleted while the next statement waits for their rows
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND mode NOT IN (m, 'gold') ORDER BY task_id FOR UPDATE;
     WITH changed AS (
         UPDATE task_ledger SET mode = m, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p_project) END
@@ -105,7 +106,7 @@ BEGIN
     FOREACH t IN ARRAY coalesce(ids, '{}') LOOP
         PERFORM reconcile_task(p_project, t, false, p_now);
     END LOOP;
-    RETURN (SELECT max(task_id) FROM (SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum) l);
+    RETURN last;
 END $$;
 
 -- Deletes a project: it and everything in it disappear at once. sweep_project deletes the remaining rows. False: it
