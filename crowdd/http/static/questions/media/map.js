@@ -80,9 +80,13 @@ function turnTo(library, map, { center, zoom }, source) {
   return null;
 }
 
+/* Dashes on a lighter line, which are seen on land and sea, on tiles of a site, by day and by night. */
+const UNDER = { color: "#fff", weight: 5, opacity: .75, fill: false }, DASHES = { color: "#000", weight: 2, dashArray: "6 4", fill: false };
+
 function geometries(library, source) {
   try {
-    const layer = library.geoJSON(JSON.parse(source), { interactive: false, pmIgnore: true, style: { color: "#000", weight: 2, dashArray: "6 4", fill: false }, pointToLayer: (_, place) => library.circleMarker(place, { radius: 6, pmIgnore: true }) });
+    const shapes = JSON.parse(source);
+    const layer = library.featureGroup([UNDER, DASHES].map((style) => library.geoJSON(shapes, { interactive: false, pmIgnore: true, style, pointToLayer: (_, place) => library.circleMarker(place, { radius: 6, pmIgnore: true }) })), { pmIgnore: true });
     return layer.getBounds().isValid() ? layer : null;
   } catch {
     return null;
