@@ -60,7 +60,7 @@ class OverviewPages:
         context = await self._views.context(incoming, row)
         if incoming.wants_json:
             return Page("project/index.html", context.public)
-        posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
+        posts = (await self._views.posts(incoming.who, row, _POSTS))[0] if row["n_blogposts"] else []
         prose = await self._views.prose([row["long_description"]], posts)
         overview = await self._overviews.of(row, incoming.who)
         asked = result_display.read_asked(row["info"])

@@ -69,7 +69,7 @@ class BlogPages:
     async def blog(self, incoming: Incoming, short_name: str) -> Response:
         """The newest posts, or those before one (``before``, an id). Only owners see drafts of posts."""
         row = await self._projects.page(short_name, incoming.who)
-        posts, more = await self._views.posts(incoming, row, _SHOWN, incoming.query.get("before", ""))
+        posts, more = await self._views.posts(incoming.who, row, _SHOWN, incoming.query.get("before", ""))
         context = await self._views.context(incoming, row)
         public = BlogPublic(**context.public, blogposts=posts, next=posts[-1]["id"] if more else None)
         writes, prose = bool(row["roles"] & BLOGPOST.rights.create), await self._views.prose([], posts)

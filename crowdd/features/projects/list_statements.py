@@ -62,6 +62,7 @@ ORDERS: Mapping[str, str] = {
     "long_description": "lower(p.long_description)",
     "created": "p.created",
     "updated": "p.updated",
+    "first_published": "p.first_published",
     "category_id": "p.category_id",
     "owner_id": "p.owner_id",
     "featured": "p.featured",

@@ -30,6 +30,7 @@ from crowdd.http.responses import Message, Redirect, Response, Titled
 from crowdd.http.routing import Handler
 from crowdd.kernel.errors import ConflictError, ForbiddenError
 from crowdd.kernel.languages import _
+from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.blogpost import BLOGPOST
 from crowdd.kinds.project import PROJECT
@@ -161,13 +162,13 @@ class ProjectViews:
         return f"{self.base_url.rstrip('/')}/project/{quote(row['short_name'])}/"
 
     async def posts(
-        self, incoming: Incoming, row: ProjectPage, maximum: int, before: str = ""
+        self, who: Requester, row: ProjectPage, maximum: int, before: str = ""
     ) -> tuple[list[Values], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
         last_id = queries.parse_number(before, "last_id", 0) if before else None
         of_project = equal(BLOGPOST, project_id=row["id"])
         query = Query(BLOGPOST, of_project, descending=True, limit=maximum + 1, last_id=last_id)
-        posts = await self.records.list(query, incoming.who)
+        posts = await self.records.list(query, who)
         return posts[:maximum], len(posts) > maximum
 
     async def prose(self, descriptions: Iterable[str], posts: Iterable[Values] = ()) -> Laid:

@@ -13,6 +13,7 @@ from crowdd.features.projects.api import QueueApi
 from crowdd.features.projects.background_task_pages import WorkPages
 from crowdd.features.projects.blog_pages import BlogPages
 from crowdd.features.projects.feature import ProjectsFeature
+from crowdd.features.projects.feed_pages import FeedPages
 from crowdd.features.projects.file_pages import PicturePages, UploadPages
 from crowdd.features.projects.form_pages import DeletingPages, PasswordPages, UpdatePages
 from crowdd.features.projects.list_pages import ProjectListPages
@@ -71,6 +72,7 @@ class ProjectsWeb(FeatureWeb):
         yield PicturePages(projects, self.projects.project_pictures, forms, views)
         yield OwnersPages(projects, self.projects.ownership, base.base_url, forms, views)
         yield BlogPages(projects, records, forms, views)
+        yield FeedPages(projects, self.projects.project_lists, views)
         yield DeletingPages(projects, records, forms, views)
         yield ProjectAuditPages(projects, views)
         yield UploadPages(base.uploads, self.media.media_store, self.projects.file_access)
