@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from html import escape
 from urllib.parse import quote
 
@@ -39,7 +40,7 @@ class FeedPages:
             row = await self._shown(short_name)
             posts, _ = await self._views.posts(Requester(), row, _NEWEST)
             laid, page = await self._views.prose([], posts), self._views.address(row)
-            heading, moment = BLOGPOST.field("body").heading, BLOGPOST.field("created").type.parse
+            heading, moment = BLOGPOST.field("body").heading, datetime.fromisoformat
             entries = [
                 Entry(
                     f"{page}{post['id']}",
