@@ -116,8 +116,8 @@ async def test_each_decision_of_a_rule_is_checked_by_the_files_alone(served, onl
     made = await Project(served).build([[]] * 4, n_answers=4)
     project = {"id": made.id, "short_name": made.at.rpartition("/")[2]}
     assert (await made.program.post(f"/api/project/{made.id}/rules", json={"rules": RULES})).status == 200
-    said = [["fox", "owl", "owl"], ["owl", "owl"], ["fox", "owl", "fox", "fox"], [7, "fox", "fox"]]
-    for task, values in zip(made.tasks, said, strict=True):
+    of_tasks = [["fox", "owl", "owl"], ["owl", "owl"], ["fox", "owl", "fox", "fox"], [7, "fox", "fox"]]
+    for task, values in zip(made.tasks, of_tasks, strict=True):
         assert (await made.program.put(f"/api/task/{task}", json={"n_answers": 3})).status == 200
         await answer(made, task, *values)
 
