@@ -112,6 +112,8 @@ class SnapshotRunner:
         for name, kind in _TABLES.items():
             yield name, statements.read_lines(kind, project, complete=complete(project))
         yield "gold.ndjson", statements.read_gold_lines(project)
+        yield "rules.ndjson", statements.read_rule_lines(project)
+        yield "decisions.ndjson", statements.read_decision_lines(project, complete=complete(project))
 
     async def _read_rows(self, tx: Database, path: Path, lines: Lines, rows: int, report: Report) -> int:
         with path.open("wb") as file:

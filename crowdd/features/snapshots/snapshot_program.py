@@ -27,8 +27,8 @@ from crowdd.kinds.stopping import STOPPING
 
 LIMITS: Final = Limits(memory=4_000_000_000, cpu_seconds=3600, file_bytes=20_000_000_000, niceness=19)
 ABOUT, FINDINGS = "about.json", "findings.json"
-RECOMPUTE: Final = "recompute.py"
-"""The program that works the figures of a snapshot out again, which comes with it."""
+RECOMPUTE: Final = ("recompute.py", "recheck_rules.py")
+"""The programs that work the figures of a snapshot out again and check what rules decided, which come with it."""
 _DEEP: Final = 20_000  # levels of JSON; the database gives no more than it was given
 
 
@@ -66,7 +66,8 @@ def write_files(raw: Path, folder: Path, about: Values) -> Values:
         **about["description"],
     )
     files += [_write(folder, name, text, False) for name, text in describe_snapshot(description)]
-    files.append(_write(folder, RECOMPUTE, (PACKAGE / "features/snapshots" / RECOMPUTE).read_bytes(), False))
+    programs = PACKAGE / "features/snapshots"
+    files += [_write(folder, name, (programs / name).read_bytes(), False) for name in RECOMPUTE]
     manifest = description.manifest(files)
     files.append(_write(folder, MANIFEST, dumps(manifest) + b"\n", False))
     return {"hash": snapshot_hash, "manifest": manifest, "files": [attrs.asdict(each) for each in files]}

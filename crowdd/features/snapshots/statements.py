@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from crowdd.core.records.role_statements import COMPLETE
 from crowdd.database.access import Database, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
 from crowdd.features.exports.statements import Chosen, Lines, json_lines, rows_of
 from crowdd.features.snapshots.rows import (
@@ -324,7 +325,9 @@ FIELDS: Final[dict[Kind, tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 """Attributes of rows, all of which everybody may read (a test compares them with the declarations)."""
-_TIMES: Final = frozenset({"created", "finish_time", "since", "ended"})
+_TIMES: Final = frozenset({"created", "finish_time", "since", "ended", "at"})
+# Of decisions that do not say of what they were made.
+_UNKNOWN: Final = """'{"answers": null, "classes": null, "accuracies": null, "confidence": null}'"""
 # While a project has gold tasks, only its owners see its snapshots; they need the true state.
 _OF_TASKS: Final = {
     name: f"(SELECT r.{name} FROM task_record r WHERE r.project_id = t.project_id AND r.id = t.id)"
@@ -381,6 +384,32 @@ def read_gold_lines(project: SnapshotProject) -> Lines:
     times = ", ".join(f"'{name}', {_value(name)}" for name in ("since", "ended"))
     line = f"json_build_object('id', t.id, 'right', t.answer, 'rule', t.rule, {times})::text"
     return json_lines(f"({rows}) t WHERE t.project_id = %(project)s", Chosen(project.id), line, b"\n")
+
+
+def read_rule_lines(project: SnapshotProject) -> Lines:
+    """The versions of the owners' rules by which something was decided."""
+    rows = (
+        "(SELECT v.project_id, v.version AS id, v.since, v.rules FROM task_rules v WHERE v.project_id = %(project)s AND EXISTS ("
+        "SELECT FROM rule_decision d WHERE d.project_id = v.project_id AND d.version = v.version)) t"
+    )
+    line = f"json_build_object('version', t.id, 'since', {_value('since')}, 'rules', t.rules)::text"
+    return json_lines(rows, Chosen(project.id), line, b"\n")
+
+
+def read_decision_lines(project: SnapshotProject, *, complete: bool) -> Lines:
+    """What rules did: of each task a line with its decisions. ``complete``: only of complete tasks."""
+    only = f" AND {COMPLETE}" if complete else ""
+    decision = (
+        "jsonb_build_object('rule', t.rule, 'version', t.version, 'kind', t.kind, 'n_answers', t.answers, 'at', "
+        f"{_value('at')}, 'choices', m.choices) || coalesce(t.weighed_by - 'generation', {_UNKNOWN})"
+    )
+    rows = (
+        f'(SELECT t.project_id, t.task_id AS id, jsonb_agg({decision} ORDER BY t.rule COLLATE "C", t.kind) AS decisions'
+        " FROM rule_decision t LEFT JOIN trust_model m ON m.project_id = t.project_id"
+        " AND m.generation = (t.weighed_by->>'generation')::int"
+        f" WHERE t.project_id = %(project)s{only} GROUP BY t.project_id, t.task_id) t"
+    )
+    return json_lines(rows, Chosen(project.id), "json_build_object('id', t.id, 'decisions', t.decisions)::text", b"\n")
 
 
 def _states(project: SnapshotProject) -> Iterator[tuple[str, str]]:

@@ -91,8 +91,8 @@ TABLES: Final[Mapping[str, Sequence[Column]]] = {
             "any",
             "If the first answer field is a label: choices, class (number of the most probable one), and of what"
             " answers say also prior (ln), answers (with class, accuracy of the volunteer, weight in the network, and"
-            " what they add: log_likelihoods by choice), posterior, and when the task was to stop:"
-            " min_answers, confidence, max_answers.",
+            " what they add: log_likelihoods by choice), posterior, when the task was to stop:"
+            " min_answers, confidence, max_answers, and the rule that completed it (name, version).",
         ),
         _column("sample", "integer", "Class that an expert said without seeing the result, if it was drawn at random."),
     ),
@@ -102,6 +102,24 @@ TABLES: Final[Mapping[str, Sequence[Column]]] = {
         _column("rule", "any", "How answers are compared with them; null: by the type of the first answer field."),
         _column("since", "time", "Since when it was a gold task (UTC)."),
         _column("ended", "time", "When it ended (UTC); null: it has not."),
+    ),
+    "rules.ndjson": (
+        _column("version", "integer", "Number of this list of rules. Lists that decided nothing are left out."),
+        _column("since", "time", "Since when it held (UTC), until the next one."),
+        _column("rules", "list", "The rules, as in info.task_rules."),
+    ),
+    "decisions.ndjson": (
+        _TASK,
+        _column("rule", "string", "Name of the rule that decided about the task."),
+        _column("version", "integer", "Version of the rules."),
+        _column("kind", "string", "What it did: complete, more_answers or review."),
+        _column("at", "time", "When it did that (UTC)."),
+        _column("n_answers", "integer", "Number of answers that counted by then."),
+        _column("answers", "list", "Their numbers, in their order; null in it: it was deleted. null: unknown."),
+        _column("classes", "list", "Number of the choice of each; null: it does not fit."),
+        _column("accuracies", "list", "How accurate the volunteer of each was taken to be then."),
+        _column("confidence", "number", "The confidence by then; null: no choice was more probable than others."),
+        _column("choices", "list", "The choices in the order of their numbers; null: the project has others by now."),
     ),
     "volunteers.ndjson": (
         attrs.evolve(_VOLUNTEER, doc="Random code, the same for all answers of a volunteer in this project."),
@@ -227,6 +245,8 @@ class Tables:
             self._table("answers.ndjson", self._answer, identifiers),
             self._table("results.ndjson", self._result, identifiers),
             self._write_gold(),
+            self._write_rules(),
+            self._write_decisions(),
             self._write_volunteers(),
         ]
         return [*files, identifiers.end()]
@@ -293,6 +313,21 @@ class Tables:
             row["task"] = self._tasks.get(row["id"])
             if row["task"] is not None:
                 out.write_row(encode_line({column.name: row[column.name] for column in TABLES["gold.ndjson"]}, slow))
+        return out.end()
+
+    def _write_rules(self) -> FileEntry:
+        out = WrittenFile(self.folder, "rules.ndjson", content=True)
+        for row, slow in self._rows("rules.ndjson"):
+            out.write_row(encode_line(row, slow))
+        return out.end()
+
+    def _write_decisions(self) -> FileEntry:
+        out = WrittenFile(self.folder, "decisions.ndjson", content=True)
+        for row, slow in self._rows("decisions.ndjson"):
+            task = self._tasks.get(row["id"])
+            for each in row["decisions"] if task is not None else ():
+                numbers = None if each["answers"] is None else [self._answers.get(one) for one in each["answers"]]
+                out.write_row(encode_line({**each, "task": task, "answers": numbers}, slow))
         return out.end()
 
     def _note_volunteer(self, code: str, time: str) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import venv
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,13 @@ def only_numpy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python"
 
 
-def recompute(python: Path, files: dict[str, bytes], folder: Path) -> subprocess.CompletedProcess[str]:
+def recompute(
+    python: Path, files: dict[str, bytes], folder: Path, program: str = "recompute.py"
+) -> subprocess.CompletedProcess[str]:
     folder.mkdir(exist_ok=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    command = [python, "-I", folder / "recompute.py", folder]
+    command = [python, "-I", folder / program, folder]
     return subprocess.run(command, capture_output=True, text=True, env={"PATH": os.environ["PATH"]}, check=False)
 
 
@@ -96,10 +99,77 @@ async def test_every_posterior_and_figure_is_worked_out_again(served, only_numpy
     assert done.returncode == 0 and done.stdout.startswith(f"{n} posteriors, "), done.stdout + done.stderr
 
 
+RULES = [
+    {"name": "owls", "when": [{"measure": "in_a_row", "choice": " OWL", "min": 2}], "then": "complete"},
+    {"name": "differ", "when": [{"measure": "agreement", "max": 0}], "then": "more_answers", "answers": 1},
+    {
+        "name": "doubt",
+        "when": [{"measure": "confidence", "max": 0.99}, {"measure": "choices", "min": 2}],
+        "then": "review",
+    },
+    {"name": "known", "when": [{"measure": "votes", "skill": 0.75, "min": 9}], "then": "review"},
+]
+
+
+@pytest_twisted.ensureDeferred
+async def test_each_decision_of_a_rule_is_checked_by_the_files_alone(served, only_numpy, tmp_path):
+    made = await Project(served).build([[]] * 4, n_answers=4)
+    project = {"id": made.id, "short_name": made.at.rpartition("/")[2]}
+    assert (await made.program.post(f"/api/project/{made.id}/rules", json={"rules": RULES})).status == 200
+    of_tasks = [["fox", "owl", "owl"], ["owl", "owl"], ["fox", "owl", "fox", "fox"], [7, "fox", "fox"]]
+    for task, values in zip(made.tasks, of_tasks, strict=True):
+        assert (await made.program.put(f"/api/task/{task}", json={"n_answers": 3})).status == 200
+        await answer(made, task, *values)
+
+    async def taken() -> dict[str, bytes]:
+        return await archive(made.owner, project, (await snapshot(served, made.program, project))["hash"])
+
+    files = await taken()
+    (version,) = rows(files, "rules.ndjson")
+    assert (version["version"], version["rules"]) == (1, RULES)
+    decisions = rows(files, "decisions.ndjson")
+    assert [(one["task"], one["rule"], one["n_answers"], one["classes"]) for one in decisions] == [
+        (1, "differ", 2, [1, 2]), (1, "doubt", 3, [1, 2, 2]), (1, "owls", 3, [1, 2, 2]), (2, "owls", 2, [2, 2]),
+        (3, "differ", 2, [1, 2]), (3, "doubt", 4, [1, 2, 1, 1]),
+    ]  # fmt: skip
+    by_rule = {row["task"]: row["model"]["rule"] for row in rows(files, "results.ndjson")}
+    assert by_rule == {1: {"name": "owls", "version": 1}, 2: {"name": "owls", "version": 1}, 3: None, 4: None}
+    check = partial(recompute, only_numpy, folder=tmp_path / "rules", program="recheck_rules.py")
+    done = check(files)
+    assert (done.returncode, done.stdout) == (0, "6 decisions: 0 wrong, 0 without what they were made of.\n"), (
+        done.stderr
+    )
+    done = recompute(only_numpy, files, tmp_path / "rules")
+    assert (done.returncode, done.stdout[:12]) == (0, "4 posteriors"), "also of the task that 7 says nothing of"
+    for name, was, becomes in (
+        ("decisions.ndjson", '"classes":[2,2]', '"classes":[2,1]'),
+        ("rules.ndjson", '"max":0.99', '"max":0.01'),
+        ("rules.ndjson", '"then":"more_answers"', '"then":"review"'),
+        ("results.ndjson", '"rule":{"name":"owls"', '"rule":{"name":"foxes"'),
+        ("decisions.ndjson", '"n_answers":2,"rule":"owls"', '"n_answers":2,"rule":"differ"'),
+    ):
+        assert was in files[name].decode(), was
+        assert check(files | {name: files[name].replace(was.encode(), becomes.encode(), 1)}).returncode == 1, was
+    # Decisions of an earlier version do not say of what they were made; those about open tasks are not for everybody.
+    await served.database.execute("UPDATE rule_decision SET weighed_by = NULL WHERE rule = 'doubt'")
+    done = check(await taken())
+    assert (done.returncode, done.stdout) == (0, "6 decisions: 0 wrong, 2 without what they were made of.\n"), (
+        done.stderr
+    )
+    assert (await made.program.put(f"/api/task/{made.tasks[2]}", json={"n_answers": 9})).status == 200
+    info = (await made.program.get(f"/api/project/{made.id}")).json()["info"] | {"answers_when_complete": True}
+    assert (await made.program.put(f"/api/project/{made.id}", json={"info": info})).status == 200
+    assert {one["task"] for one in rows(await taken(), "decisions.ndjson")} == {1, 2}
+
+
 async def gold(made: Project, task: int, *answers: str) -> None:
     body = {"task_id": task, "answers": ["owl"]}
     assert (await made.program.post(f"/api/project/{made.id}/gold", json=body)).status == 200
-    for client, value in zip(made.people, answers, strict=True):
+    await answer(made, task, *answers)
+
+
+async def answer(made: Project, task: int, *answers: Any) -> None:
+    for client, value in zip(made.people, answers, strict=False):
         assert (await client.post(f"/api/task/{task}/lease", json={})).status == 200
         run = {"project_id": made.id, "task_id": task, "info": {"answer": value}}
         assert (await client.post("/api/taskrun", json=run)).status == 200

@@ -85,7 +85,7 @@ async def test_a_snapshot_has_everything_that_strangers_may_read(served):
     birds = await answered(served, owner)
     made = await snapshot(served, owner, birds)
     assert made["state"] == "done" and made["counts"] == {
-        "tasks": 3, "answers": 6, "results": 3, "gold": 0, "volunteers": 2,
+        "tasks": 3, "answers": 6, "results": 3, "gold": 0, "rules": 0, "decisions": 0, "volunteers": 2,
     }  # fmt: skip
     files = await archive(owner, birds, made["hash"])
     tasks, answers, results = rows(files, "tasks.ndjson"), rows(files, "answers.ndjson"), rows(files, "results.ndjson")
@@ -220,7 +220,15 @@ async def test_gold_tasks_and_their_answers_stay_out(served):
     await served.database.execute("UPDATE project SET has_gold = true WHERE id = %(id)s", {"id": birds["id"]})
     assert (await stranger.get(f"/project/birds/snapshots/{made['hash']}")).status in (403, 404)
     other = await snapshot(served, owner, birds)
-    assert other["counts"] == {"tasks": 2, "answers": 4, "results": 2, "gold": 0, "volunteers": 2}
+    assert other["counts"] == {
+        "tasks": 2,
+        "answers": 4,
+        "results": 2,
+        "gold": 0,
+        "rules": 0,
+        "decisions": 0,
+        "volunteers": 2,
+    }
     files = await archive(owner, birds, other["hash"])
     assert {task["state"] for task in rows(files, "tasks.ndjson")} == {"completed"}
     assert birds["tasks"][1] not in {row["id"] for row in rows(files, "identifiers.ndjson") if row["kind"] == "task"}

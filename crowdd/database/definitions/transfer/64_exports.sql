@@ -13,7 +13,7 @@ SELECT e.seq AS id, e.project_id, e.seq AS sequence, e.kind AS event, e.at AS fi
   FROM event e WHERE e.seq IS NOT NULL;
 
 -- What the posterior of a result is made of, in double precision, so that anybody can work it out again: {choices, class, prior, answers, posterior,
--- min_answers, confidence, measured, max_answers}. prior: ln of each choice's. answers: {answer (its id), class, accuracy, weight, log_likelihoods}, those with a
+-- min_answers, confidence, measured, max_answers, rule}. prior: ln of each choice's. answers: {answer (its id), class, accuracy, weight, log_likelihoods}, those with a
 -- class. The posterior is e to the power of prior and log_likelihoods together, normalised. choices is null where the project has others by now; class is
 -- the number of the most probable one. Null: the result is no label; of a decision, and of several choices in one answer, only class and posterior.
 CREATE FUNCTION model_of(r result) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
@@ -43,7 +43,7 @@ BEGIN
     END LOOP;
     p := posterior_again(r.log_likelihoods, array_remove(classes, NULL), k, step = k);
     RETURN jsonb_build_object('choices', shown, 'class', r.class, 'prior', r.log_likelihoods[1:k]::float8[], 'answers', added, 'posterior', p,
-                              'min_answers', r.weighed_by->'min_answers', 'confidence', r.weighed_by->'confidence', 'measured', r.weighed_by->'measured', 'max_answers', r.weighed_by->'max_answers');
+                              'min_answers', r.weighed_by->'min_answers', 'confidence', r.weighed_by->'confidence', 'measured', r.weighed_by->'measured', 'max_answers', r.weighed_by->'max_answers', 'rule', r.weighed_by->'rule');
 END $$;
 
 -- Why an answer does not count; null: it counts. gold: it was given to a gold task. late: its task had what it wanted, or its network its share of it.

@@ -66,7 +66,10 @@ BEGIN
         CONTINUE WHEN r.actor = p_but;
         n := n + 1; w.runs[n] := r.id;
         IF r.user_id IS NOT NULL THEN w.users := w.users || to_jsonb(r.user_id); END IF;
-        CONTINUE WHEN r.class IS NULL OR r.class > k;   -- of an earlier label: it will be found again (weigh_again)
+        IF r.class IS NULL OR r.class > k THEN          -- of an earlier label: it will be found again (weigh_again)
+            w.said[n] := NULL; w.accuracies[n] := NULL; w.shares[n] := NULL;
+            CONTINUE;
+        END IF;
         w.actors := w.actors || r.actor; w.classes := w.classes || r.class;
         w.said[n] := r.class; w.accuracies[n] := r.accuracy; w.shares[n] := 1;
         s := r.says;
@@ -135,12 +138,9 @@ CREATE FUNCTION sureness(w weighed) RETURNS real IMMUTABLE LANGUAGE sql AS $$ SE
 
 -- How answers were weighed (result.weighed_by), in the order of all counted answers; null for one without a class. accuracies: how accurate their
 -- volunteers were taken to be. weights: their shares of a vote. Null: there is no posterior.
-CREATE FUNCTION weighing_of(w weighed) RETURNS jsonb IMMUTABLE LANGUAGE plpgsql AS $$
-BEGIN
-    IF w.log_likelihoods IS NULL OR w.generation IS NULL THEN RETURN NULL; END IF;
-    FOR i IN coalesce(cardinality(w.said), 0) + 1 .. cardinality(w.runs) LOOP w.said[i] := NULL; w.accuracies[i] := NULL; w.shares[i] := NULL; END LOOP;
-    RETURN jsonb_build_object('generation', w.generation, 'classes', w.said, 'accuracies', w.accuracies, 'weights', w.shares);
-END $$;
+CREATE FUNCTION weighing_of(w weighed) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN (w).log_likelihoods IS NOT NULL AND (w).generation IS NOT NULL THEN
+    jsonb_build_object('generation', (w).generation, 'classes', (w).said, 'accuracies', (w).accuracies, 'weights', (w).shares) END $$;
 
 -- What a result says of answers with these classes, and the most probable choice. Agreement is the share of pairs that are the same.
 CREATE FUNCTION said_by_classes(p_classes smallint[], p_choice jsonb, p_confidence real) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$

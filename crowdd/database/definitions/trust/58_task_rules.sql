@@ -66,12 +66,12 @@ BEGIN
             CONTINUE WHEN t.answers < t.least_answers OR t.answers >= coalesce(t.max_answers, t.n_answers);
             t.max_answers := coalesce(t.max_answers, t.n_answers);
             w.rule := jsonb_build_object('name', r->>'name', 'version', v.version);
-            PERFORM decided_by_rule(t, r, v.version, p_now);
+            PERFORM decided_by_rule(t, w, r, v.version, p_now);
             EXIT;
         END IF;
         more := least((r->>'answers')::int, 50 - coalesce(t.max_answers, t.n_answers));
         CONTINUE WHEN more <= 0;
-        CONTINUE WHEN NOT decided_by_rule(t, r, v.version, p_now);
+        CONTINUE WHEN NOT decided_by_rule(t, w, r, v.version, p_now);
         t.least_answers := greatest(t.least_answers, t.answers + more);
         IF t.max_answers IS NULL THEN t.n_answers := t.n_answers + more;
         ELSE
@@ -85,12 +85,18 @@ BEGIN
      WHERE project_id = t.project_id AND task_id = t.task_id RETURNING * INTO t;
 END $$;
 
--- Writes down what a rule does with a task. False: it has asked for more answers before.
-CREATE FUNCTION decided_by_rule(t task_ledger, p_rule jsonb, p_version int, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+-- What conditions measure (rule_measure), for those who check a decision later: the counted answers in their order, with the class of each (null: it does not
+-- fit) and how accurate its volunteer was taken to be, and the confidence.
+CREATE FUNCTION weighed_for_rules(w weighed) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
+SELECT jsonb_build_object('generation', (w).generation, 'answers', (w).runs, 'classes', (w).said, 'accuracies', (w).accuracies, 'confidence', CASE WHEN (w).class IS NOT NULL THEN sureness(w) END) $$;
+
+-- Writes down what a rule does with a task, and of what that was made. False: it has asked for more answers before.
+CREATE FUNCTION decided_by_rule(t task_ledger, w weighed, p_rule jsonb, p_version int, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO rule_decision AS d (project_id, task_id, rule, version, kind, answers, at)
-    VALUES (t.project_id, t.task_id, p_rule->>'name', p_version, p_rule->>'then', t.answers, p_now)
-        ON CONFLICT (project_id, task_id, rule, kind) DO UPDATE SET version = excluded.version, answers = excluded.answers, at = excluded.at WHERE d.kind <> 'more_answers';
+    INSERT INTO rule_decision AS d (project_id, task_id, rule, version, kind, answers, at, weighed_by)
+    VALUES (t.project_id, t.task_id, p_rule->>'name', p_version, p_rule->>'then', t.answers, p_now, weighed_for_rules(w))
+        ON CONFLICT (project_id, task_id, rule, kind) DO UPDATE SET version = excluded.version, answers = excluded.answers, at = excluded.at, weighed_by = excluded.weighed_by
+     WHERE d.kind <> 'more_answers';
     RETURN FOUND;
 END $$;
 
@@ -101,7 +107,7 @@ BEGIN
         DELETE FROM rule_decision WHERE project_id = t.project_id AND task_id = t.task_id AND (kind = 'review' OR kind = 'complete' AND rule IS DISTINCT FROM w.rule->>'name');
     END IF;
     IF w.ruled IS NOT TRUE OR t.mode = 'gold' THEN RETURN; END IF;
-    PERFORM decided_by_rule(t, x.r, v.version, p_now)
+    PERFORM decided_by_rule(t, w, x.r, v.version, p_now)
        FROM (SELECT s.version, s.rules, m.choices FROM task_rules s JOIN trust_model m USING (project_id) WHERE s.project_id = t.project_id ORDER BY s.version DESC LIMIT 1) v
       CROSS JOIN LATERAL jsonb_array_elements(v.rules) x (r) WHERE x.r->>'then' = 'review' AND rule_holds(x.r, w, v.choices);
 END $$;

@@ -61,6 +61,19 @@ RESULTS = [
 ]  # fmt: skip
 
 GOLD = [{"id": 72, "right": ["fox"], "rule": None, "since": "2026-01-01T00:00:00.000000Z", "ended": None}]
+RULE = {"name": "sure", "when": [{"measure": "votes", "min": 2}], "then": "complete"}
+DECISION = {
+    "rule": "sure", "version": 2, "kind": "complete", "at": "2026-01-01T00:00:00.000000Z", "n_answers": 2,
+    "answers": [501, 999], "classes": [1, 1], "accuracies": [0.7, 0.8], "confidence": 0.9, "choices": ["fox", "owl"],
+}  # fmt: skip
+RAW = {
+    "tasks": TASKS,
+    "answers": ANSWERS,
+    "results": RESULTS,
+    "gold": GOLD,
+    "rules": [{"version": 2, "since": "2026-01-01T00:00:00.000000Z", "rules": [RULE]}],
+    "decisions": [{"id": 72, "decisions": [DECISION]}, {"id": 7777, "decisions": [DECISION]}],
+}
 
 
 def made(folder: Path, said: dict[str, Any] = LICENSED, **changes: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -68,7 +81,7 @@ def made(folder: Path, said: dict[str, Any] = LICENSED, **changes: Any) -> tuple
     raw, out, crate = (folder / name for name in ("raw", "out", "crate"))
     for each in (raw, out, crate):
         each.mkdir(parents=True)
-    for name, rows in (("tasks", TASKS), ("answers", ANSWERS), ("results", RESULTS), ("gold", GOLD)):
+    for name, rows in RAW.items():
         (raw / f"{name}.ndjson").write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
     findings = snapshot_program.write_files(raw, out, orjson.loads(orjson.dumps(about(said, **changes))))
     files = {
@@ -97,7 +110,15 @@ def test_ids_become_numbers_and_the_manifest_fits(tmp_path):
     assert not any("id" in row for name in ("tasks.ndjson", "answers.ndjson") for row in rows[name])
     manifest = json.loads(files["manifest.json"])
     assert manifest["hash"] == findings["hash"] == hash_of(manifest)
-    assert manifest["counts"] == {"tasks": 3, "answers": 5, "results": 1, "gold": 1, "volunteers": 2}
+    assert manifest["counts"] == {
+        "tasks": 3,
+        "answers": 5,
+        "results": 1,
+        "gold": 1,
+        "rules": 1,
+        "decisions": 1,
+        "volunteers": 2,
+    }
     assert manifest["redundancy"] == {"min": 2, "max": 4}
     for each in findings["files"]:
         assert (len(files[each["name"]]), hashlib.sha256(files[each["name"]]).hexdigest()) == (
