@@ -1,14 +1,17 @@
 """The container: it builds from a fresh clone, Compose gives it what it needs, and its chapter works as it is written.
 
-No container engine runs here. The chapter is typed into a root shell, in which ``docker compose`` is a function: the image
-is an overlay over this machine's root folder, made by the lines of the Dockerfile, and a container is a chroot into it,
-read-only, as the user 900, with the volumes, the secret and the environment of compose.yaml. The network is the loopback.
+No container engine runs here. The chapter is typed into a root shell, in which ``docker compose`` is a function: an image is
+an overlay, made by the lines of the Dockerfile and kept under its tag, and a container is a chroot into it, read-only, as
+the user 900, with the volumes, the secret and the environment of compose.yaml. The network is the loopback. Below the
+overlay is this machine's root folder, or a new Debian with nothing but Python. What is not shown: that the packages come
+from the index (they are those of the tests), the image of Python, and Docker itself.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -24,6 +27,7 @@ import yaml
 from support.servers.building import ROOT
 from support.servers.live import BIN
 
+from crowdd import __version__
 from crowdd.database.embedded.binaries import find_all
 from crowdd.kernel.config import load
 from crowdd.kernel.config.location import list_variables
@@ -171,21 +175,45 @@ def place() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(params=["this machine", pytest.param("a new Debian", marks=pytest.mark.size)])
+def base(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """The root folder that images begin with."""
+    if request.param == "this machine":
+        yield Path("/")
+        return
+    if shutil.which("mmdebstrap") is None:
+        pytest.skip("mmdebstrap is not installed: apt-get install -y --no-install-recommends mmdebstrap")
+    debian = platform.freedesktop_os_release()
+    if debian["ID"] != "debian":
+        pytest.skip("The Python of the tests fits no Debian.")
+    folder = Path(tempfile.mkdtemp(prefix="crowdd-debian-", dir="/tmp"))
+    make = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=python3,python3-venv", debian["VERSION_CODENAME"]]
+    done = subprocess.run([*make, str(folder)], capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        pytest.skip(f"No Debian could be made: {done.stderr[-500:]}")
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+NEW_VERSION = "9.9.9"
+
+
 @pytest.mark.proof
 @pytest.mark.skipif(os.geteuid() != 0 or not PYTHON.exists(), reason="Only root can make namespaces and overlays.")
-def test_the_chapter_works_as_it_is_written(place):
+def test_the_chapter_works_as_it_is_written(place, base):
     begin, build, link, doctor = commands("Install")
     backup, drill = commands("Back up")
     restore, again = commands("Restore on another machine")
     now, upgrade = commands("Upgrade")
-    new_machine = (
-        "stop_server; no_database; rm -rf $PLACE/pg/data; umount $IMAGE/data $IMAGE/backups; rm -rf $VOLUMES/*"
-    )
+    # What the second step of Upgrade leaves to the reader.
+    source = f"sed -i 's/^__version__ = .*/__version__ = \"{NEW_VERSION}\"/' $PLACE/context/crowdd/__init__.py"
+    tag = f"sed -i 's/^IMAGE_TAG=.*/IMAGE_TAG={NEW_VERSION}/' .env"
     answered = "echo answered; container head -c 8 /data/secret.key; echo"
     # The first backup begins by itself within a minute.
     wait = "until container crowdctl jobs show back_up --json | grep -q '\"done\"'; do sleep 0.1; done"
     denied = "container touch /crowdd/x || echo read-only; container id -u"
-    later = [new_machine, restore, again, answered, upgrade, "docker compose exec server crowdctl db status"]
+    version = "docker compose exec server crowdctl --version; docker compose exec server crowdctl db status"
+    later = ["new_machine", restore, again, answered, version, source, tag, upgrade, version]
     script = "\n".join(
         [begin, build, answered, link, f"{doctor.strip()} || true", denied, wait, backup, drill, now, *later]
     )
@@ -193,6 +221,7 @@ def test_the_chapter_works_as_it_is_written(place):
     fixed = COMPOSE["services"]["server"]["environment"]
     variables = {
         "PLACE": str(place),
+        "BASE": str(base),
         "CHECKOUT": str(ROOT),
         "SITE": str(SITE),
         "PG": str(find_all()[0].folder),
@@ -219,6 +248,8 @@ def test_the_chapter_works_as_it_is_written(place):
     assert "read-only" in lines and "900" in lines
     assert any("Everything was removed again." in line for line in lines), lines
     assert any(line.startswith("Restored what was committed at") for line in lines)
+    versions = [line.rpartition(" ")[2] for line in lines if line.startswith("crowdctl, version ")]
+    assert versions == [__version__, NEW_VERSION], "a new tag is a new version, on the same data"
     wrong = [line for line in lines if line.startswith("Problem:")]
     assert [line for line in wrong if "administrator" not in line and "not encrypted" not in line] == [], wrong
 

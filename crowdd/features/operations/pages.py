@@ -28,7 +28,7 @@ from crowdd.http.html.tables import RowList, WithTable, outward_rows, page_csv, 
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kernel.errors import ConflictError, ForbiddenError, InvalidValueError, UnavailableError
+from crowdd.kernel.errors import AnonymousError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.values import Values
 from crowdd.kinds.kind import outward
@@ -265,7 +265,7 @@ class Monitoring:
     async def metrics(self, incoming: Incoming) -> Response:
         """The metrics. Without the token, or from another machine if there is no token, one line that says so.
 
-        Raises ForbiddenError for a client that wants JSON.
+        Raises AnonymousError for a client that wants JSON.
         """
         sent = incoming.header("authorization").removeprefix("Bearer ")
         with_token = self._token and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token.encode())
@@ -273,8 +273,9 @@ class Monitoring:
             hint = "Send the request from the server itself, without a proxy, or send the token of [metrics] token."
             words = "The metrics of this server are not public."
             if incoming.wants_json:
-                raise ForbiddenError(words, code="metrics_closed", hint=hint)
-            return BytesResponse(f"{words} {hint}\n".encode(), "text/plain; charset=utf-8", 403, _UNKEPT)
+                raise AnonymousError(words, code="metrics_closed", hint=hint)
+            headers = {**_UNKEPT, "WWW-Authenticate": "Bearer"}
+            return BytesResponse(f"{words} {hint}\n".encode(), "text/plain; charset=utf-8", 401, headers)
         return BytesResponse(await self._figures(), _PROMETHEUS, headers=_UNKEPT)
 
 
