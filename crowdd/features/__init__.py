@@ -12,6 +12,7 @@ FEATURES: Final = (
     "webhooks",
     "questions",
     "results",
+    "groups",
     "tasks",
     "presenters",
     "trust",

@@ -173,7 +173,13 @@ class Negotiator:
         if notice := self.cookies.move(incoming):
             flashes = [*flashes, {"message": self.languages.say(notice, locale), "status": "warning"}]
         return {
-            "who": {"signed_in": who.signed_in, "name": who.user_name, "fullname": who.fullname, "admin": who.admin},
+            "who": {
+                "signed_in": who.signed_in,
+                "name": who.user_name,
+                "fullname": who.fullname,
+                "admin": who.admin,
+                "guest": who.guest,
+            },
             "csrf": self.csrf.token(incoming),
             "csp_nonce": incoming.nonce,
             "flashes": flashes,

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import attrs
 
+GUEST = "g."
+"""How the names of volunteer cookies begin that belong to guests of groups; no other name has a full stop."""
 _LOOPBACK = ipaddress.ip_address("127.0.0.1")
 
 
@@ -70,6 +72,11 @@ class Requester:
     def signed_in(self) -> bool:
         """Known by session or key."""
         return self.user_id is not None
+
+    @property
+    def guest(self) -> bool:
+        """Whether they answer as a member of a group who has no account."""
+        return self.volunteer.startswith(GUEST) and self.user_id is None and self.external_uid is None
 
     @property
     def acting_user(self) -> int | None:

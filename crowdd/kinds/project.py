@@ -19,7 +19,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
-        | {"language", "counted_per_network", "max_answer_bytes", "max_marks", "answer_key"}
+        | {"language", "counted_per_network", "counted_per_group", "max_answer_bytes", "max_marks", "answer_key"}
         | {"questions", "questions_version", "answers"}
         | {guide.version_key for guide in GUIDES}
     ),
@@ -51,8 +51,9 @@ PROJECT = Kind(
             "info",
             JsonObject(),
             "Free-form: task_presenter, questions, tutorial, guided_tutorial, field_guide, results, sched,"
-            " lease_seconds, counted_per_network, language, answer_key, answers_when_complete, token_per_volunteer,"
-            " thumbnail, column_roles, dataset, gold_rate, gold_start, gold_feedback, show_accuracy, shared_comments …",
+            " lease_seconds, counted_per_network, counted_per_group, language, answer_key, answers_when_complete,"
+            " token_per_volunteer, thumbnail, column_roles, dataset, gold_rate, gold_start, gold_feedback,"
+            " show_accuracy, shared_comments …",
             read=EVERYONE,
             default=dict,
             max_bytes=1_000_000,

@@ -39,6 +39,8 @@ NAMES = {
     "work_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",
     "file_id": "SELECT min(id) FROM media_file GROUP BY project_id ORDER BY project_id LIMIT 2",
     "collection_id": "SELECT min(id) FROM collection",
+    "group_id": "SELECT min(id) FROM volunteer_group",
+    "code": "SELECT code FROM volunteer_group ORDER BY id LIMIT 1",
     "comment_id": "SELECT min(id) FROM task_comment",
     "item_id": "SELECT min(id) FROM queue_item",
     "language": "SELECT 'en'",
@@ -83,6 +85,10 @@ INSERT INTO media_file (batch_id, project_id, created, path, key, bytes, state, 
 INSERT INTO collection (user_id, created, name, description, published) SELECT owner_id, clock(), short_name, 'x', true FROM project;
 INSERT INTO collection_item (collection_id, project_id, task_id, created, note)
     SELECT c.id, t.project_id, t.id, clock(), 'x' FROM collection c, task t;
+INSERT INTO volunteer_group (owner_id, created, name, size, last_day, code)
+    SELECT owner_id, clock(), 'x', 30, current_date + 9, 'BCDFGH' FROM project ORDER BY id LIMIT 1;
+INSERT INTO group_member (group_id, seat, name, actor, number_hash, joined, answers_before)
+    SELECT id, 0, 'x', 'c:g.x', 'x', clock(), 0 FROM volunteer_group;
 INSERT INTO task_comment (project_id, task_id, actor, created, kind, text) SELECT project_id, id, 'i:x', clock(), 'problem', 'x' FROM task;
 INSERT INTO import_error (import_id, line, reason, text) SELECT id, 1, 'x', 'x' FROM task_import;
 INSERT INTO job_run (name, began, seconds, outcome, words) VALUES ('fold', clock(), 1, 'failed', 'x');

@@ -42,7 +42,7 @@ NOT_READ: Final = (
 _OURS: Final = (
     QUESTIONS, "questions_version", "answers", "answer_key", "answers_when_complete", "token_per_volunteer",
     "column_roles", "dataset", "gold_rate", "gold_start", "gold_feedback", "gold_embargo", "show_accuracy", "stopping",
-    "max_answer_bytes", "max_marks", "lease_seconds", "counted_per_network", "language",
+    "max_answer_bytes", "max_marks", "lease_seconds", "counted_per_network", "counted_per_group", "language",
     *(guide.name for guide in GUIDES), *(guide.version_key for guide in GUIDES),
 )  # fmt: skip
 _CHECKED: Final = ("sched", "task_presenter", "results", "tutorial")

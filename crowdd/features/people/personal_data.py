@@ -95,6 +95,8 @@ comments         what you wrote about tasks
 news             which news you want by e-mail, and when you looked at them
 notices          answers to your comments
 muted_projects   projects of which you want no news
+groups           groups that you made
+memberships      groups that you joined, and your name there
 templates        what you saved as templates, with sample tasks
 blogposts        what you wrote
 announcements    what you announced

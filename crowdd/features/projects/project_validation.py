@@ -146,6 +146,11 @@ def check_info(info: Values) -> None:
         raise InvalidValueError(
             _("info.counted_per_network must be a whole number from 0 to %(max)s.", max=MAX_PER_NETWORK)
         )
+    of_group = info.get("counted_per_group")
+    if of_group is not None and (type(of_group) is not int or not 1 <= of_group <= MAX_PER_NETWORK):
+        raise InvalidValueError(
+            _("`info.counted_per_group` must be a whole number from 1 to %(max)s.", max=MAX_PER_NETWORK)
+        )
 
 
 def free_name(short_name: str) -> str:

@@ -94,7 +94,7 @@ TEXTS: Final = {"presenter.html": "task_presenter", "tutorial.html": "tutorial",
 VERSIONED: Final = {QUESTIONS: "questions_version", **{guide.name: guide.version_key for guide in GUIDES}}
 """Keys of ``info`` with a document that has versions, and where its number is."""
 _SETTINGS: Final = (
-    "sched", "lease_seconds", "counted_per_network", "max_answer_bytes", "max_marks", "answer_key",
+    "sched", "lease_seconds", "counted_per_network", "counted_per_group", "max_answer_bytes", "max_marks", "answer_key",
     "answers_when_complete", STOPPING, TASK_RULES,
 )  # fmt: skip
 

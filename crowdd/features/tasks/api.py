@@ -176,7 +176,8 @@ class Assignment:
         if handout.retry_in is not None:
             headers["Retry-After"] = str(handout.retry_in)
         explained = queries.parse_flag(incoming.query.get("explain", ""), "explain")
-        return JsonResponse(why_no_task(handout.reason, held, handout.retry_in) if explained else {}, headers=headers)
+        words = why_no_task(handout.reason, held, handout.retry_in, guest=who.guest) if explained else {}
+        return JsonResponse(words, headers=headers)
 
     async def userprogress(self, incoming: Incoming, reference: str) -> Response:
         """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""

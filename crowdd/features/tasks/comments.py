@@ -41,7 +41,7 @@ class Comments:
 
         Raises NotFoundError, and for those who may not comment AnonymousError or ForbiddenError: before they write.
         """
-        network = self._contributions.network_in(who, project_id)
+        network = await self._contributions.networks.of(who, project_id)
         state = await comment_statements.refused(self._db, who, network, project_id)
         if state is not None and (error := refusal(state, who)):
             raise error
@@ -58,7 +58,7 @@ class Comments:
         ForbiddenError.
         """
         text = _checked(text, kind)
-        network = self._contributions.network_in(who, project_id)
+        network = await self._contributions.networks.of(who, project_id)
         limits = MAX_DAILY, MAX_OPEN
         state = await comment_statements.add(
             self._db, who, network, project_id, min(task_id, _MAX_ID), kind, text, limits

@@ -6,7 +6,6 @@ An answer may have 256 kB, or ``info.max_answer_bytes`` of its project, and a li
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -17,9 +16,9 @@ from crowdd.core.quotas import LARGE_ANSWER, Once, Quota
 from crowdd.core.records import history_statements
 from crowdd.core.records.item_errors import each, refused_item
 from crowdd.core.records.records import Behaviour, Records, bounded
-from crowdd.core.secrets import Secrets
 from crowdd.core.uploads import FileChanges
 from crowdd.database.access import Database, Row, Transactions
+from crowdd.features.groups.networks import Networks
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.projects.external_users import ExternalUsers
 from crowdd.features.tasks import statements
@@ -156,8 +155,7 @@ class Contributions:
         notify: Callable[[int], None],
         external: ExternalUsers,
         records_: Records,
-        secrets: Secrets,
-        seconds: Callable[[], float],
+        networks: Networks,
         quota: Quota,
         preloads: Turns,
         *,
@@ -165,9 +163,8 @@ class Contributions:
     ) -> None:
         """``preloads``: turns of those who ask for many tasks at once."""
         self._keep_circumstances = keep_circumstances
-        self._quota, self.preloads = quota, preloads
+        self._quota, self.preloads, self.networks = quota, preloads, networks
         self._db, self._notify, self._external, self._records = db, notify, external, records_
-        self._secrets, self._seconds = secrets, seconds
         self._asks: Batcher[Ask, Handed] = new_batcher(self._ask_together, self._ask_alone)
         self._answers: Batcher[Answer, Submitted] = new_batcher(self._answer_together, self._answer_alone)
         self._progress: Mapping[str, Batcher[statements.ActorIn, Progress | None]] = {
@@ -209,7 +206,7 @@ class Contributions:
         _same_project(who, project_id)
         if offset >= MAX_LEASES:
             return Handout([], "none")
-        network = self.network_in(who, project_id)
+        network = await self.networks.of(who, project_id)
         ask = statements.build_ask(who, project_id, limit, offset, scan, network)
         if limit + offset > FEW_TASKS:
             row = await self.preloads.run(who.network, partial(self._asked, ask, together=False))
@@ -248,7 +245,8 @@ class Contributions:
     async def hold(self, who: Requester, project_id: int, task_id: int) -> str:
         """Hands out a named task, as the page of a task does: leased, late or answered."""
         _same_project(who, project_id)
-        state = await statements.lease_task(self._db, who, self.network_in(who, project_id), project_id, task_id)
+        network = await self.networks.of(who, project_id)
+        state = await statements.lease_task(self._db, who, network, project_id, task_id)
         if error := refusal(state, who):
             raise error
         return state
@@ -315,7 +313,7 @@ class Contributions:
         async def work(tx: Database) -> list[Values]:
             if once and (before := await once.made_before(tx)) is not None:
                 return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
-            submissions = self._given(callers, answers)
+            submissions = await self._given(callers, answers)
             rows = await refused_item(tx, submissions, many, partial(statements.submit_answers, tx))
             made = []
             for number, one in enumerate(zip(callers, answers, rows, strict=True)):
@@ -327,7 +325,7 @@ class Contributions:
 
         if once is None and len(answers) == 1:
             with at_item(0 if many else None):
-                row = await self._answers.add(self._given(callers, answers)[0])
+                row = await self._answers.add((await self._given(callers, answers))[0])
                 made = [await self._made(self._db, callers[0], answers[0], row)]
         else:
             made = await self._db.transaction(work)
@@ -360,20 +358,15 @@ class Contributions:
         if await require_answer_size(self._db, project_id, values["info"]) > LARGE_ANSWER:
             await self._quota.require_room(self._db, project_id)
 
-    def _given(self, callers: list[Requester], answers: list[Values]) -> list[Answer]:
+    async def _given(self, callers: list[Requester], answers: list[Values]) -> list[Answer]:
         return [
-            statements.build_answer(who, values, self._address(who, values["project_id"]))
+            statements.build_answer(who, values, await self._address(who, values["project_id"]))
             for who, values in zip(callers, answers, strict=True)
         ]
 
-    def _address(self, who: Requester, project_id: int) -> str | None:
+    async def _address(self, who: Requester, project_id: int) -> str | None:
         """What an answer says of an anonymous volunteer's network; nothing of others."""
-        return None if who.external_uid is not None or who.signed_in else self.network_in(who, project_id)
-
-    def network_in(self, who: Requester, project_id: int) -> str:
-        """The requester's network as this project knows it this year: other projects know it by another pseudonym."""
-        year = time.gmtime(self._seconds()).tm_year
-        return self._secrets.address_in(project_id, year, who.network)
+        return None if who.external_uid is not None or who.signed_in else await self.networks.of(who, project_id)
 
     async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, bearer: str | None) -> Values:
         """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``bearer`` as with newtask.
@@ -382,9 +375,8 @@ class Contributions:
         """
         who, project_id = await self.known(who, task_id, uid, bearer)
         await require_answer_size(self._db, project_id, info)
-        done = await statements.correct_answer(
-            self._db, who, self.network_in(who, project_id), project_id, task_id, info
-        )
+        network = await self.networks.of(who, project_id)
+        done = await statements.correct_answer(self._db, who, network, project_id, task_id, info)
         run_id = _amended(done)
         if done.state == "changed":
             self._notify(project_id)

@@ -8,6 +8,7 @@ from crowdd.core.base import Base
 from crowdd.core.feature import Feature
 from crowdd.core.records.history import History
 from crowdd.database.access import Transactions
+from crowdd.features.groups.feature import GroupsFeature
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.tasks import settings
 from crowdd.features.tasks.barring import HANDLER as SET_ASIDE_TASK
@@ -45,7 +46,9 @@ class TasksFeature(Feature):
     sample_tasks: SampleTasks
 
     @classmethod
-    def build(cls, base: Base, scheduling: Scheduling, projects: ProjectsFeature) -> TasksFeature:
+    def build(
+        cls, base: Base, scheduling: Scheduling, projects: ProjectsFeature, groups: GroupsFeature
+    ) -> TasksFeature:
         db, notify, shared = base.db, base.notify, base.shared
         base.set_behaviours(TaskBehaviour(), TaskRunBehaviour(), PredictionBehaviour())
         preloads = shared.once(
@@ -58,8 +61,7 @@ class TasksFeature(Feature):
             notify,
             projects.external,
             base.records,
-            base.secrets,
-            shared.seconds,
+            groups.networks,
             base.quota,
             preloads,
             keep_circumstances=base.settings.volunteers.keep_circumstances,

@@ -65,7 +65,7 @@ class Leases:
         Raises NotFoundError, and for those who may not have the project's tasks AnonymousError or ForbiddenError.
         """
         who, project_id = await self._contributions.known(who, task_id, uid, bearer)
-        network = self._contributions.network_in(who, project_id)
+        network = await self._contributions.networks.of(who, project_id)
         row = await statements.renew_lease(self._db, who, network, project_id, task_id)
         if error := refusal(row.state, who):
             raise error
@@ -94,10 +94,12 @@ class Leases:
         return await statements.count_held_by_others(self._db, who.actor, project_id)
 
 
-def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, object]:
-    """The reason of an empty newtask, for programs and in words."""
+def why_no_task(reason: str, held: int, retry_in: int | None, *, guest: bool) -> dict[str, object]:
+    """The reason of an empty newtask, for programs and in words. ``guest``: of a group, which is as a network."""
     if reason == "network":
-        return {"reason": reason, "message": _("Somebody in your network has answered the remaining tasks.")}
+        in_group = _("Others in your group have answered the remaining tasks.")
+        message = in_group if guest else _("Somebody in your network has answered the remaining tasks.")
+        return {"reason": reason, "message": message}
     if reason != "wait":
         return {"reason": reason, "message": _("You have answered all the tasks available to you.")}
     if held >= MAX_COUNTED:

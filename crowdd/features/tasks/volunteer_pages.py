@@ -11,6 +11,7 @@ from crowdd.core.records.listing_statements import Query, equal
 from crowdd.core.records.records import Records
 from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.core.text.words import PlacePagination
+from crowdd.features.projects.project_validation import MAX_PER_NETWORK
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
@@ -41,6 +42,17 @@ _KNOWN = {"": None, "account": True, "other": False}
 _ANSWERS = 50  # on the page of a volunteer
 _MAX_CODE = 100  # characters
 _MAX_AT_ONCE = max(PAGE_SIZES)
+# What each limit may be, and what is told of a wrong one.
+_LIMITS = {
+    "counted_per_network": (
+        Integer(minimum=0, maximum=MAX_PER_NETWORK),
+        _("Enter a whole number from 0 to 1,000, or nothing."),
+    ),
+    "counted_per_group": (
+        Integer(minimum=1, maximum=MAX_PER_NETWORK),
+        _("Enter a whole number from 1 to 1,000, or nothing."),
+    ),
+}
 
 
 @attrs.frozen
@@ -127,11 +139,11 @@ class VolunteerPages:
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
     def _values(self, incoming: Incoming, row: ProjectPage) -> Values:
-        maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:_MAX_CODE] or None
         prefilled = {"volunteer": word, "taskrun_id": named if named.isdigit() else None}
-        return {"counted_per_network": maximum, **prefilled} | dict.fromkeys(("user_name", "reason"))
+        limits = {name: row["info"].get(name) for name in _LIMITS}
+        return {**limits, **prefilled} | dict.fromkeys(("user_name", "reason"))
 
     async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
         """One volunteer and their answers, the newest first, or those before ``last_id``."""
@@ -206,19 +218,18 @@ class VolunteerPages:
         return Redirect(f"{_at(short_name)}/{quote(volunteer)}", words, more=attrs.asdict(done))
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
-        """Sets how many answers of a network count per task. An empty field means the default of the site.
+        """Sets how many answers of a network, and of the groups of a person, count per task.
 
-        Without the field, the limit stays.
+        An empty field means the default. Without a field, its limit stays.
         """
         row = await self._projects.owned(short_name, incoming.who)
-        text = incoming.text("counted_per_network", str(row["info"].get("counted_per_network", ""))).strip()
-        info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
-        try:
-            limit = {"counted_per_network": Integer(minimum=0).parse(text)} if text else {}
-            await self._records.change(PROJECT, incoming.who, row["id"], {"info": info | limit})
-        except InvalidValueError:
-            wrong = {"counted_per_network": [_("Enter a whole number from 0 to 1,000, or nothing.")]}
+        texts = {name: incoming.text(name, str(row["info"].get(name, ""))).strip() for name in _LIMITS}
+        wrong = {name: [_LIMITS[name][1]] for name, text in texts.items() if not _allows(name, text)}
+        if wrong:
             return await self._refused(incoming, row, wrong)
+        info = {name: value for name, value in row["info"].items() if name not in _LIMITS}
+        limits = {name: int(text) for name, text in texts.items() if text}
+        await self._records.change(PROJECT, incoming.who, row["id"], {"info": info | limits})
         return Redirect(_at(short_name), _("The limit is saved."))
 
     async def bar(self, incoming: Incoming, short_name: str) -> Response:
@@ -256,7 +267,7 @@ class VolunteerPages:
         return _done(short_name, outcome, _("The volunteer is no longer blocked."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
-        form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
+        form = self._forms.refused(incoming, wrong, *_LIMITS, *_BAR_FIELDS)
         return await self._page(incoming, row, form, MISTAKES)
 
 
@@ -269,6 +280,16 @@ def _asked(incoming: Incoming) -> Asked:
         raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="kind", choices=choices))
     page = max(1, queries.parse_number(query.get("page", ""), "page", 1, MAX_PASSED // place.size + 1))
     return Asked(who, place, page if place.row is None else None)
+
+
+def _allows(name: str, text: str) -> bool:
+    """Whether a limit may be so; an empty text is none."""
+    try:
+        if text:
+            _LIMITS[name][0].parse(text)
+    except InvalidValueError:
+        return False
+    return True
 
 
 def _known(figures: Sequence[KnownFigures]) -> list[Values]:

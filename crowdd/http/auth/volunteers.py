@@ -33,6 +33,10 @@ class VolunteerCookies:
         if volunteer or not self.enabled or not await self.budget.take(network):
             return volunteer
         volunteer = random.token_urlsafe(12)
-        value = f"{volunteer}~{int(self.cookies.now())}~{network}"
-        self.cookies.set_signed(incoming, VOLUNTEER, value, seconds=YEAR)
+        self.give(incoming, volunteer)
         return volunteer
+
+    def give(self, incoming: Incoming, volunteer: str) -> None:
+        """Makes the browser this volunteer from now on."""
+        value = f"{volunteer}~{int(self.cookies.now())}~{incoming.who.network}"
+        self.cookies.set_signed(incoming, VOLUNTEER, value, seconds=YEAR)

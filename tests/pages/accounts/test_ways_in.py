@@ -35,7 +35,7 @@ OTHERWISE = {
     # What people did, own or are told, none of which lets anybody in.
     "account_deletion", "analysis", "aside_answer", "announcement", "audit", "blogpost", "collection", "deposit", "favourite",
     "idempotency", "import_source", "media_batch", "personal_export", "queue_item", "review_opinion", "security_log", "snapshot",
-    "snapshot_schedule", "task_comment", "notice", "muted_project", "task_import", "task_run", "template", "upload_file", "barred_volunteer", "gold_task",
+    "snapshot_schedule", "task_comment", "notice", "muted_project", "group_member", "task_import", "task_run", "template", "upload_file", "barred_volunteer", "gold_task",
     "guide_version", "question_version", "retirement", "helpingmaterial",
     # Counters, and from where keys were used.
     "key_network", "person_stat", "score_count", "stat_delta",

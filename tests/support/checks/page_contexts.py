@@ -69,6 +69,7 @@ class Who:
 
     def __init__(self, name: str = "", fullname: str = "", *, admin: bool = False) -> None:
         self.signed_in, self.name, self.fullname, self.admin = bool(name), name, fullname, admin
+        self.guest = False
 
 
 class LaidOut:
@@ -1651,7 +1652,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
     }
     yield page("questions_editor", "wrong", **of_questions | refused)
     yield from _guide_editor_cases(page)
-    fields = dict.fromkeys(("counted_per_network", "volunteer", "taskrun_id", "user_name", "reason"))
+    fields = dict.fromkeys(
+        ("counted_per_network", "counted_per_group", "volunteer", "taskrun_id", "user_name", "reason")
+    )
     somebody = {
         "volunteer": "1f0cc87fcf9f2dc",
         "user_id": None,
@@ -2774,6 +2777,7 @@ def _settings_cases(at: str) -> Iterator[Case]:
     for ended in (False, True):
         context = frame(path="/unsubscribe") | {"title": "Stop?", "ended": ended, "to": "5.s3al"}
         yield Case("account/unsubscribe.html", "ended" if ended else "asks", context)
+    yield from _group_cases(at)
     yield Case("account/newsletter.html", "first", frame(ILSE, "/account/newsletter") | {"form": blank, "next": "/"})
     yield Case("account/update.html", "first", frame(ILSE, f"{at}update") | SETTINGS)
     provider = {"show_passwd_form": False, "user": SELF | {"info": {"avatar_url": "/uploads/user-5/a.png"}}}
@@ -2784,6 +2788,78 @@ def _settings_cases(at: str) -> Iterator[Case]:
     wrong |= {"revoke": True, "ways_in": WAYS_IN, "keep": ["authenticator"]}
     yield Case("account/update.html", "wrong", frame(ILSE, f"{at}update") | SETTINGS | wrong)
     yield from _security_cases(at)
+
+
+def _group_cases(at: str) -> Iterator[Case]:
+    here, day = f"{at}groups", Word("2027-01-31")
+    one = {"id": 3, "name": "Class 5b", "size": 28, "last_day": day, "lasts": True}
+    joined = {"id": 4, "name": "Friends of the museum", "last_day": day, "answers": 210}
+    form = {"csrf": "form-t0ken", "errors": {}, "name": "", "size": 30, "last_day": Word("")}
+    wrong = {"errors": {"name": ["Use 1 to 100 characters."], "last_day": ["Choose a day."]}}
+    listed = {
+        "title": "Your groups",
+        "name": "ilse",
+        "groups": [one | {"n_members": 27}],
+        "joined": [joined],
+        "form": form,
+    }
+    ended = [one | {"n_members": 1, "lasts": False}]
+    yield Case("account/groups.html", "some", frame(ILSE, here) | listed)
+    yield Case("account/groups.html", "ended", frame(ILSE, here) | listed | {"groups": ended, "joined": []})
+    yield Case(
+        "account/groups.html", "none", frame(ILSE, here) | listed | {"groups": [], "joined": [], "form": form | wrong}
+    )
+    link = "https://crowdd.example/join/BCDFGH"
+    group = one | {"code": Word("BCDFGH"), "shows_names": True}
+    members = [
+        {"id": 1, "name": "Otter", "guest": True, "joined": "2026-11-20T21:40:00.000000", "answers": 31},
+        {"id": 2, "name": "ilse", "guest": False, "joined": "2026-11-20T21:41:00.000000", "answers": 0},
+    ]
+    form |= {"name": "Class 5b", "size": 28, "last_day": day, "shows_names": True}
+    page = {
+        "title": "Class 5b",
+        "name": "ilse",
+        "group": group,
+        "members": members,
+        "answers": 31,
+        "link": link,
+        "form": form,
+    }
+    closed = {"link": None, "qr": None, "members": [], "answers": 0}
+    page["qr"] = qr_code(link)
+    yield Case("account/group.html", "some", frame(ILSE, f"{here}/3") | page)
+    yield Case("account/group.html", "closed", frame(ILSE, f"{here}/3") | page | closed | {"form": form | wrong})
+    yield Case(
+        "account/group.html", "ended", frame(ILSE, f"{here}/3") | page | closed | {"group": group | {"lasts": False}}
+    )
+    board = {key: page[key] for key in ("title", "name", "group", "answers", "link", "qr")} | {
+        "n_members": 2,
+        "n_active": 1,
+    }
+    named = [{"name": one["name"], "answers": one["answers"]} for one in members]
+    yield Case("account/group_board.html", "named", frame(ILSE, f"{here}/3/board") | board | {"members": named})
+    yield Case(
+        "account/group_board.html",
+        "closed",
+        frame(ILSE, f"{here}/3/board") | board | {"members": [], "link": None, "qr": None},
+    )
+    join = {
+        "title": "Join a group",
+        "known": False,
+        "form": {"csrf": "form-t0ken", "errors": {}, "code": "", "name": "", "number": ""},
+    }
+    mistakes = {
+        "form": join["form"]
+        | {"errors": {"code": ["No group has this code now."], "number": ["Wrong."]}, "number": "123"}
+    }
+    yield Case("group/join.html", "first", frame(path="/join") | join)
+    yield Case("group/join.html", "wrong", frame(path="/join") | join | mistakes)
+    yield Case("group/join.html", "known", frame(ILSE, "/join") | join | {"known": True})
+    guest = Who()
+    guest.guest = True
+    own = {"name": "Class 5b", "member": "Otter", "last_day": day, "answers": 31, "n_members": 27, "group_answers": 812}
+    context = {"title": "Class 5b", "group": own, "form": {"csrf": "form-t0ken", "errors": {}}}
+    yield Case("group/own.html", "some", frame(guest, "/group") | context)
 
 
 def _security_cases(at: str) -> Iterator[Case]:
