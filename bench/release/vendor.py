@@ -143,6 +143,15 @@ PACKAGES = (
         why="zooms pictures; loaded when a volunteer or a question list first asks for it (`presenter/zoom.js`)",
     ),
     Package(
+        name="protomaps-leaflet",
+        version="5.1.0",
+        integrity="sha512-N0YY1Gbw5nZ9n8VUOvwHKm/w3zhTTuaZEeMZl8doHemeM4ujGPp2otI6t4Sgqrz8iM4svx2rpG1Q17rHkOWSaA==",
+        licence="BSD-3-Clause",
+        licence_file="LICENSE",
+        files={"dist/protomaps-leaflet.js": "protomaps-leaflet.js"},
+        why="draws the map in the data folder of a site; loaded where a map shows it (`questions/media/map_file.js`)",
+    ),
+    Package(
         name="tus-js-client",
         version="4.3.1",
         integrity="sha512-ZLeYmjrkaU1fUsKbIi8JML52uAocjEZtBx4DKjRrqzrZa0O4MYwT6db+oqePlspV+FxXJAyFBc/L5gwUi2OFsg==",

@@ -60,12 +60,13 @@ class WrittenText:
 class Appearance:
     """What every page shows of the site: its name, and the paths of its logo and its style sheet, or nothing.
 
-    ``tiles`` and ``attribution`` are those of the map that it offers (``[maps]``).
+    ``map_file``, ``tiles`` and ``attribution`` are those of the map that it offers (``[maps]``).
     """
 
     name: str = "crowdd"
     logo: str = ""
     style: str = ""
+    map_file: str = ""
     tiles: str = ""
     attribution: str = ""
 
@@ -130,6 +131,7 @@ class Site:
             self.name(),
             f"/uploads/{row.logo}" if row.logo else "",
             f"/site.css?v={row.version}" if coloured else "",
+            self._settings.maps.file,
             self._settings.maps.tiles,
             self._settings.maps.attribution,
         )

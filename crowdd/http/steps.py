@@ -31,6 +31,7 @@ from crowdd.http.edge.rate_limits import (
     Window,
     count_hit,
 )
+from crowdd.http.html.frames import is_public, preflight_headers
 from crowdd.http.interfaces import Identity, Projects
 from crowdd.http.operation import Audience
 from crowdd.http.page_cache import PageCache
@@ -314,7 +315,8 @@ class RequireRoute(Step):
             raise NotFoundError("404 Not Found")
         allowed = sorted({*ask.methods, "OPTIONS"} | ({"HEAD"} if "GET" in ask.methods else set()))
         if ask.incoming.method == "OPTIONS":
-            return JsonResponse(None, 204, {"Allow": ", ".join(allowed)})
+            headers = preflight_headers() if is_public(ask.incoming.path) else {}
+            return JsonResponse(None, 204, {**headers, "Allow": ", ".join(allowed)})
         raise MethodError("405 Method Not Allowed", allowed=tuple(allowed))
 
 

@@ -74,9 +74,12 @@ def suggest_roles(columns: Sequence[str], sample: Sequence[Mapping[str, object]]
             if role and not (role in _SINGLE and role in taken):
                 roles[name] = role
                 taken.add(role)
-    return {name: roles[name] for name in columns if name in roles}
+    lone = frozenset[str]() if taken >= _PLACE else _PLACE  # one of them alone is another measure
+    return {name: roles[name] for name in columns if name in roles and roles[name] not in lone}
 
 
+_PLACE: Final = frozenset({"latitude", "longitude"})
+_LENGTHS: Final = frozenset({"mm", "cm", "dm", "m", "km", "inch", "ft", "px"})
 _SINGLE = frozenset({"latitude", "longitude", "title", "date"})
 
 
@@ -97,6 +100,11 @@ def _named(name: str, role: str) -> bool:
     return plain in _NAMES[role] or any(word in _NAMES[role] for word in words if len(word) > 1)
 
 
+def _measures(name: str) -> bool:
+    """Whether a name says in what a length is measured: ``Breite (mm)`` is a width."""
+    return bool(_LENGTHS.intersection(_words(name)))
+
+
 def _all(values: Sequence[str], pattern: re.Pattern[str]) -> bool:
     return bool(values) and all(pattern.match(value) for value in values)
 
@@ -115,7 +123,7 @@ def _by_both(name: str, values: Sequence[str]) -> str:
     if _all(values, _ADDRESS):
         return _of_address(name)
     for role, maximum in (("latitude", 90), ("longitude", 180)):
-        if _named(name, role) and _all(values, _DEGREES) and _within(values, maximum):
+        if _named(name, role) and _all(values, _DEGREES) and _within(values, maximum) and not _measures(name):
             return role
     if _all(values, _POINT):
         return "place"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import attrs
 
@@ -55,6 +56,7 @@ class Facts:
     replica_current: bool = True  # it has what the primary had when it was asked
     several_hosts: bool = False  # [db] dsn names them
     other_disks: Sequence[tuple[str, int]] = ()  # folders on other disks than the data folder's, and their free bytes
+    missing_map: Path | None = None  # [maps] file, where it is not
     bars_network: bool = True  # processes that read files of others can be kept away from the network
 
 
@@ -72,7 +74,7 @@ def of_server(facts: Facts) -> list[Finding]:
     """What can be said of a server whose database answers."""
     looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
         _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_comparisons, _of_letters,
-        _of_webhooks, _of_people, _of_backups, _of_media, _of_nodes, _of_replica, _of_system,
+        _of_webhooks, _of_people, _of_backups, _of_media, _of_map, _of_nodes, _of_replica, _of_system,
     )  # fmt: skip
     return [finding for look in looks for finding in look(facts)]
 
@@ -292,6 +294,15 @@ def _of_media(facts: Facts) -> Iterator[Finding]:
             "media_store",
             f"Media files cannot be stored. {facts.media_complaint}",
             f"See {name_page('configuration.md', '[media]')}.",
+        )
+
+
+def _of_map(facts: Facts) -> Iterator[Finding]:
+    if facts.missing_map is not None:
+        yield Finding(
+            "map_missing",
+            f"The map of the site is missing: {facts.missing_map}.",
+            f"Copy it there, or correct file in {name_page('configuration.md', '[maps]')}.",
         )
 
 

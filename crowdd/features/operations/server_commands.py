@@ -81,7 +81,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
     free_bytes, key_mode = _folder(settings)
     key = await keys.read_key_state(pool, root_keys.existing(settings.data.dir))
     replica, current = await _replica(settings, pool)
-    health = await read_db_health(pool)
+    health, map_path = await read_db_health(pool), settings.map_path
     facts = Facts(
         free_bytes=free_bytes,
         key_mode=key_mode,
@@ -104,6 +104,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
         replica_current=current,
         several_hosts=len(Hosts.of(settings.db.dsn).dsns) > 1,
         other_disks=_other_disks(settings),
+        missing_map=None if map_path is None or map_path.is_file() else map_path,
         bars_network=isolated.is_possible(),
     )
     return damaged + of_server(facts) + (await _recounted(pool) if thorough else [])

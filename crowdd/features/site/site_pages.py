@@ -1,4 +1,4 @@
-"""The administrators' pages of the site's settings, and the style sheet with the colours that they chose.
+"""The administrators' pages of the site's settings, the style sheet with the colours that they chose, and its map.
 
 An overview shows the current values, and each group has a page.
 """
@@ -6,6 +6,7 @@ An overview shows the current values, and each group has a page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final, TypedDict
 from urllib.parse import quote
 
@@ -15,11 +16,12 @@ from crowdd.core.rows import FirstSteps, SiteRow
 from crowdd.core.site import TEXTS, Site, Usual
 from crowdd.features.projects.views import admins_only
 from crowdd.features.site.site_administration import SETTINGS, SiteAdministration
+from crowdd.http.edge import downloads
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.frames import SITE_STYLE, public_headers
+from crowdd.http.html.frames import SITE_MAP, SITE_STYLE, public_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redirect, Response, Titled
+from crowdd.http.responses import NO_MESSAGE, BytesResponse, FileResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import ConflictError, FormError, NotFoundError
 from crowdd.kernel.languages import NAMES, _
@@ -238,6 +240,33 @@ class SiteStyle:
         return BytesResponse(
             body, "text/css; charset=utf-8", headers={**public_headers(), "Cache-Control": cache_control}
         )
+
+
+class SiteMap:
+    """``/site.pmtiles``, the file ``[maps] file`` in the data folder. Browsers load the parts that their maps show."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def routes(self) -> Iterator[Route]:
+        yield get(SITE_MAP, self.file, page=False)
+
+    async def file(self, incoming: Incoming) -> Response:
+        path = self._path
+        if path is None or not path.is_file():
+            raise NotFoundError("404 Not Found")
+        stat = path.stat()
+        etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
+        # Scripts read the ETag, and begin again when the file is another one.
+        headers = {**public_headers(), "Access-Control-Expose-Headers": "ETag", "Cache-Control": "public, max-age=3600"}
+
+        def sent(begin: int, end: int, status: int, more: dict[str, str]) -> Response:
+            return FileResponse(path, _MAP_TYPE, begin, end, status, more)
+
+        return downloads.answer_file(incoming, etag, stat.st_size, _MAP_TYPE, headers, sent)
+
+
+_MAP_TYPE: Final = "application/vnd.pmtiles"
 
 
 def style_of(light: str | None, dark: str | None) -> str:

@@ -18,7 +18,7 @@ from crowdd.features.site.catalogue_pages import AdminCategories, AdminFeatured,
 from crowdd.features.site.feature import SiteFeature
 from crowdd.features.site.front import Front
 from crowdd.features.site.front_pages import AboutPages, HomePages, SecurityTxt
-from crowdd.features.site.site_pages import AdminSite, SiteStyle
+from crowdd.features.site.site_pages import AdminSite, SiteMap, SiteStyle
 from crowdd.features.statistics.feature import StatisticsFeature
 from crowdd.http.routing import View
 from crowdd.http.web import FeatureWeb, Web
@@ -46,6 +46,7 @@ class SiteWeb(FeatureWeb):
         yield HomePages(projects, self.accounts.accounts, site, front)
         yield AboutPages(settings, site, base.prose)
         yield SiteStyle(site)
+        yield SiteMap(base.settings.map_path)
         yield SecurityTxt(settings.security_contact, base.base_url, self.web.now)
         yield Announcements(records, base.prose)
         yield AdminProjects(administration)

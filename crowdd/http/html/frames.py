@@ -23,6 +23,9 @@ FRAMED: Final = re.compile(
 SITE_STYLE: Final = "/site.css"
 """The style sheet with the colours of the site, which presenters' frames load, too."""
 
+SITE_MAP: Final = "/site.pmtiles"
+"""The map of the site (``[maps] file``), of which maps in frames load parts."""
+
 CARD: Final = re.compile(r"/project/[^/]+/embed/?")
 """The paths of the cards that pages of other sites may show in a frame."""
 
@@ -144,6 +147,11 @@ def public_headers() -> dict[str, str]:
     return {**_EVERYWHERE, "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 
 
+def preflight_headers() -> dict[str, str]:
+    """Headers for a page that asks whether it may load a part of a public file."""
+    return {**public_headers(), "Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "Range"}
+
+
 def upload_headers() -> dict[str, str]:
     """Headers of public uploads: as static files, but a document among them must not run as one of ours."""
     policy = "sandbox; default-src 'none'; img-src 'self' data:; media-src 'self'; style-src 'unsafe-inline'"
@@ -151,8 +159,8 @@ def upload_headers() -> dict[str, str]:
 
 
 def is_public(path: str) -> bool:
-    """True for what anybody may load from anywhere: static files, uploads, and the colours of the site."""
-    return path.startswith(("/static/", "/uploads/")) or path == SITE_STYLE
+    """True for what anybody may load from anywhere: static files, uploads, the colours and the map of the site."""
+    return path.startswith(("/static/", "/uploads/")) or path in (SITE_STYLE, SITE_MAP)
 
 
 def is_framed(dest: str) -> bool:

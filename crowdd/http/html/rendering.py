@@ -138,9 +138,10 @@ class SiteContext:
 
     @property
     def map(self) -> dict[str, str]:
-        """The map that the site offers: its ``tiles`` and ``attribution``."""
+        """The map that the site offers: its address as ``file`` or ``tiles``, and ``attribution``; empty without."""
         shown = self.appearance()
-        return {"tiles": shown.tiles, "attribution": shown.attribution}
+        offered = {"file": frames.SITE_MAP} if shown.map_file else {"tiles": shown.tiles} if shown.tiles else {}
+        return {**offered, "attribution": shown.attribution} if offered else {}
 
     def static(self, path: str) -> str:
         """The versioned address of a static file."""

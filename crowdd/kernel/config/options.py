@@ -80,6 +80,13 @@ def tile_address(text: str) -> str:
     return text
 
 
+def map_file(text: str) -> str:
+    """a file name that ends with .pmtiles, without a folder"""
+    if text and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.pmtiles", text):
+        raise ValueError
+    return text
+
+
 def s3_endpoint(text: str) -> str:
     """an address such as https://s3.example.org, without a path"""
     if text and not re.fullmatch(r"https?://[^\s/?#@]+/?", text):

@@ -9,6 +9,7 @@ from crowdd.kernel.config.options import (
     boolean,
     choice,
     contact,
+    map_file,
     networks,
     not_negative,
     option,
@@ -174,13 +175,22 @@ class MetricsSettings:
 class MapSettings:
     """``[maps]``: a map that projects may show in place of the one that comes with crowdd."""
 
+    file: str = option(
+        "",
+        map_file,
+        doc=(
+            "Name of a PMTiles file in the data folder, with vector tiles as Protomaps makes them: world.pmtiles. "
+            "Owners choose this map for their questions. No other server sees the addresses of volunteers. Backups do "
+            "not contain the file, and several servers each need it."
+        ),
+    )
     tiles: str = option(
         "",
         tile_address,
         doc=(
             "Address of the pictures of a map, with {z}, {x} and {y}: https://tiles.example.org/{z}/{x}/{y}.png. "
-            "Owners choose it for the maps of their questions. The server behind it sees the addresses of "
-            "volunteers. Leave it empty to offer none."
+            "Owners choose it for the maps of their questions, if there is no file. The server behind it sees the "
+            "addresses of volunteers. Leave it empty to offer none."
         ),
     )
     attribution: str = option("", doc="Text that the provider of the map asks for, shown on each of these maps.")

@@ -79,6 +79,11 @@ class Settings:
         return chosen == "on" or (chosen == "auto" and bool(self.mail.host))
 
     @property
+    def map_path(self) -> Path | None:
+        """The file of the map that the site offers; None without."""
+        return self.data.dir / self.maps.file if self.maps.file else None
+
+    @property
     def base_url(self) -> str:
         """The public address without a final slash."""
         scheme = "https" if self.http.tls_certificate else "http"

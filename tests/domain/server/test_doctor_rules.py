@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import attrs
 import pytest
 
@@ -37,6 +39,7 @@ def test_nothing_is_said_of_a_server_that_is_well():
         ({"key_mode": 0o640}, "Other users can read secret.key in the data folder."),
         ({"complaints": None}, "No server answers at https://crowd.example."),
         ({"complaints": ["It takes no changes."]}, "The running server is not ready: It takes no changes."),
+        ({"missing_map": Path("var/world.pmtiles")}, "The map of the site is missing: var/world.pmtiles."),
         ({"now": 999_900.0}, "The clocks of this machine and of the database differ by 101 seconds."),
     ],
 )

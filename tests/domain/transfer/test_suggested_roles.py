@@ -34,6 +34,8 @@ JPG, PAGE = "https://museum.example/a/1.jpg", "https://museum.example/objects/1"
             {"Inventarnummer": "A 12", "Bild": JPG, "Bildunterschrift": "Ein Haus", "Titel": "Haus", "Breitengrad": "48,137", "Längengrad": "11,575", "Fundort": "München", "Aufnahmedatum": "01.05.1932"},
             {"Inventarnummer": "identifier", "Bild": "picture", "Bildunterschrift": "caption", "Titel": "title", "Breitengrad": "latitude", "Längengrad": "longitude", "Fundort": "place", "Aufnahmedatum": "date"},
         ),
+        # A width, and a width and a length, are no place
+        ({"Breite": "61,5", "Material": "Holz"}, {}), ({"Breite (mm)": "61,5", "Länge (mm)": "12"}, {}),
         # Spanish, French
         ({"Título": "Casa", "Descripción": "Una casa", "Fecha": "1932", "Latitud": "-3.7", "Longitud": "40.4", "Foto": JPG},
          {"Título": "title", "Descripción": "caption", "Fecha": "date", "Latitud": "latitude", "Longitud": "longitude", "Foto": "picture"}),
@@ -56,8 +58,8 @@ def test_roles_are_suggested_by_names_and_values(row, roles):
 
 
 def test_a_single_role_is_suggested_once_and_odd_values_raise_nothing():
-    columns = ["name", "title", "latitude", "lat"]
-    roles = suggest_roles(columns, [{"name": "a", "title": "b", "latitude": 1, "lat": 2.5}])
-    assert roles == {"name": "title", "latitude": "latitude"}
+    columns = ["name", "title", "latitude", "lat", "lon"]
+    roles = suggest_roles(columns, [{"name": "a", "title": "b", "latitude": 1, "lat": 2.5, "lon": 3}])
+    assert roles == {"name": "title", "latitude": "latitude", "lon": "longitude"}
     assert suggest_roles(["a", "", "é" * 300, "url"], [{"a": [1], "": {"b": 1}, "url": 10**30}, {}]) == {}
     assert suggest_roles([], []) == {}

@@ -3,7 +3,7 @@ const VENDOR = new URL("../../vendor/", import.meta.url).href;
 const loading = new Map();
 
 const ANNOTORIOUS = "annotorious-annotorious-3.8.10/", RECOGITO = "recogito-text-annotator-4.1.1/", WAVES = "wavesurfer.js-8.0.1/";
-const LEAFLET = "leaflet-1.9.4/", GEOMAN = "geoman-io-leaflet-geoman-free-2.20.2/", ZOOM = "openseadragon-6.1.1/";
+const LEAFLET = "leaflet-1.9.4/", GEOMAN = "geoman-io-leaflet-geoman-free-2.20.2/", ZOOM = "openseadragon-6.1.1/", PROTOMAPS = "protomaps-leaflet-5.1.0/";
 
 /* Whether a file came with the script in which this module is (crowdd.http.html.bundles). */
 const isHere = (path) => window.crowddBundles?.shipped.has(new URL(path, VENDOR).pathname.replace("/static/", ""));
@@ -77,6 +77,12 @@ export const leaflet = () => kept("leaflet", async () => {
   const [library] = await Promise.all([global(`${LEAFLET}leaflet.js`, "L"), style(`${LEAFLET}leaflet.css`)]);
   library.Icon.Default.imagePath = `${VENDOR}${LEAFLET}images/`;
   return library;
+});
+
+/** Draws the vector tiles of a file with Leaflet, which it takes from the window. */
+export const protomaps = () => kept("protomaps", async () => {
+  window.L ??= await leaflet();
+  return global(`${PROTOMAPS}protomaps-leaflet.js`, "protomapsL");
 });
 
 /** Leaflet with its `pm`, by which places and areas are drawn. */

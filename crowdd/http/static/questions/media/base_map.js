@@ -1,4 +1,6 @@
 /* Land and borders under a map without pictures of its own (Natural Earth, as TopoJSON), drawn as vectors. */
+import { onTheme } from "../theme.js";
+
 const FOLDER = new URL("../../vendor/world-atlas-2.0.2/", import.meta.url).href;
 const COARSE = 4; // up to this zoom the shapes of the whole world are fine enough
 const shapes = new Map();
@@ -48,7 +50,7 @@ function both(lines) {
 /** Puts land and borders under everything else of a map, finer ones when it comes closer. A map without them stays as it is. */
 export function ground(library, map) {
   const pane = map.createPane("ground"); // its style has the colours
-  const renderer = library.canvas({ pane: "ground", padding: 0.5 }), dark = matchMedia("(prefers-color-scheme: dark)");
+  const renderer = library.canvas({ pane: "ground", padding: 0.5 });
   let shown = "", group = null;
   const put = async () => {
     const name = map.getZoom() > COARSE ? "countries-50m.json" : "countries-110m.json", { color, caretColor: fillColor } = getComputedStyle(pane);
@@ -66,13 +68,7 @@ export function ground(library, map) {
     pane.dataset.shown = name;
   };
   const shows = () => put().catch(() => { shown = ""; });
-  const themes = new MutationObserver(shows);
-  themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  dark.addEventListener("change", shows);
   map.on("zoomend", shows);
-  map.on("unload", () => {
-    themes.disconnect();
-    dark.removeEventListener("change", shows);
-  });
+  map.on("unload", onTheme(shows));
   map.whenReady(shows);
 }

@@ -3,6 +3,7 @@ import { element } from "../element.js";
 import { leaflet, look } from "../marks/libraries.js";
 import { focusStill } from "../pointer.js";
 import { ground } from "./base_map.js";
+import { fileLayer } from "./map_file.js";
 
 const PLACE = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/, COMMAS = /^\s*(-?\d+(?:,\d+)?)(?:\s*;\s*|\s+)(-?\d+(?:,\d+)?)\s*$/;
 const START = { center: [20, 0], zoom: 2, placed: 14 };
@@ -16,8 +17,9 @@ export function create(medium, context) {
     async show(task) {
       const [library] = await Promise.all([leaflet(), look()]);
       surface.map ??= begin(library, place, medium, context);
-      const { tiles: address } = pictured(medium);
-      tiles ??= address && library.tileLayer(address, { maxZoom: 22, maxNativeZoom: 19 }).addTo(surface.map);
+      const { tiles: address, file } = pictured(medium);
+      if (file) tiles ??= await fileLayer(surface.map, file);
+      if (address) tiles ??= library.tileLayer(address, { maxZoom: 22, maxNativeZoom: 19 }).addTo(surface.map);
       surface.map.getContainer().setAttribute("aria-label", context.description(task));
       shown?.remove();
       shown = turnTo(library, surface.map, medium, medium.source ? context.source(task) : "");
@@ -34,19 +36,19 @@ function begin(library, place, medium, context) {
   map.getContainer().setAttribute("role", "region");
   focusStill(map.getContainer());
   library.control.zoom({ zoomInTitle: context.word("zoom_in"), zoomOutTitle: context.word("zoom_out") }).addTo(map);
-  const { tiles, attribution } = pictured(medium);
+  const { tiles, file, attribution } = pictured(medium);
   if (attribution) library.control.attribution({ prefix: false }).addAttribution(written(context.text(attribution))).addTo(map);
-  if (!tiles) ground(library, map);
+  if (!tiles && !file) ground(library, map);
   map.on("focus", () => map.scrollWheelZoom.enable()); // before that a wheel scrolls the page
   map.on("blur", () => map.scrollWheelZoom.disable());
   new ResizeObserver(() => map.invalidateSize()).observe(place);
   return map;
 }
 
-/* The address of its pictures and what their provider asks for: its own, or those of the site where it shows these. */
+/* The address of its pictures or of a file of the site, and what their provider asks for: its own, or those of the site where it shows these. */
 function pictured(medium) {
   const site = medium.site_map && !medium.tiles ? JSON.parse(document.getElementById("questions-map")?.textContent || "{}") : {};
-  return site.tiles ? site : medium;
+  return site.tiles || site.file ? site : medium;
 }
 
 /* Leaflet takes attributions as HTML. */
