@@ -24,6 +24,7 @@ MAX_NAME: Final = 20
 CODES_PER_HOUR: Final = 60
 """Wrong codes that a network may try: a class mistypes some. There are 64 million."""
 _NUMBERS_PER_HOUR: Final = 20
+_JOINS_PER_HOUR: Final = 300  # of a network: some classes
 _DIGITS: Final = 6
 
 
@@ -58,6 +59,7 @@ class Joining:
         TooManyRequestsError.
         """
         group = await self.find(who, code)
+        await self._attempts.count(Limit(f"group_join:{who.network}", _JOINS_PER_HOUR, HOUR_MINUTES))
         user_id = who.acting_user
         if user_id is not None:
             member = NewMember(_named(name or who.user_name), f"u:{user_id}", user_id, None)

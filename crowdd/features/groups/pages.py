@@ -86,8 +86,9 @@ class GroupPages:
     async def create(self, incoming: Incoming, name: str) -> Response:
         """Makes a group from ``name``, ``size`` (the most members) and ``last_day``."""
         owner = await self._own(incoming, name)
+        form = GroupForm(incoming.field("name"), incoming.field("size"), incoming.field("last_day"))
         try:
-            made = await self._groups.create(incoming.who, GroupForm(*(incoming.field(each) for each in _FIELDS)))
+            made = await self._groups.create(incoming.who, form)
         except FormError as error:
             return await self._list(incoming, owner, self._forms.refused(incoming, error.errors, *_FIELDS), MISTAKES)
         return Redirect(_path(owner, made), _("The group has been created."), more={"id": made})
@@ -109,10 +110,13 @@ class GroupPages:
         """Changes it. What a program leaves out stays."""
         owner = await self._own(incoming, name)
         row = await self._groups.find(incoming.who, group_id)
-        stored = row["name"], str(row["size"]), row["last_day"].isoformat()
-        texts = [incoming.text(field, text) for field, text in zip(_FIELDS, stored, strict=True)]
+        form = GroupForm(
+            name=incoming.text("name", row["name"]),
+            size=incoming.text("size", str(row["size"])),
+            last_day=incoming.text("last_day", row["last_day"].isoformat()),
+            shows_names=incoming.flag("shows_names", row["shows_names"]),
+        )
         try:
-            form = GroupForm(*texts, incoming.flag("shows_names", row["shows_names"]))
             await self._groups.change(incoming.who, group_id, form)
         except FormError as error:
             refused = self._forms.refused(incoming, error.errors, *_FIELDS, "shows_names")

@@ -309,11 +309,11 @@ class Contributions:
                 await self._require_room(values)
                 callers.append(await self._caller(who, values, uid, bearer))
                 _same_project(callers[-1], values["project_id"])
+        submissions = await self._given(callers, answers)
 
         async def work(tx: Database) -> list[Values]:
             if once and (before := await once.made_before(tx)) is not None:
                 return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
-            submissions = await self._given(callers, answers)
             rows = await refused_item(tx, submissions, many, partial(statements.submit_answers, tx))
             made = []
             for number, one in enumerate(zip(callers, answers, rows, strict=True)):
@@ -325,7 +325,7 @@ class Contributions:
 
         if once is None and len(answers) == 1:
             with at_item(0 if many else None):
-                row = await self._answers.add((await self._given(callers, answers))[0])
+                row = await self._answers.add(submissions[0])
                 made = [await self._made(self._db, callers[0], answers[0], row)]
         else:
             made = await self._db.transaction(work)
@@ -359,8 +359,13 @@ class Contributions:
             await self._quota.require_room(self._db, project_id)
 
     async def _given(self, callers: list[Requester], answers: list[Values]) -> list[Answer]:
+        addresses = dict[tuple[str, int], str | None]()
+        for who, values in zip(callers, answers, strict=True):
+            place = (who.actor, values["project_id"])
+            if place not in addresses:
+                addresses[place] = await self._address(who, values["project_id"])
         return [
-            statements.build_answer(who, values, await self._address(who, values["project_id"]))
+            statements.build_answer(who, values, addresses[who.actor, values["project_id"]])
             for who, values in zip(callers, answers, strict=True)
         ]
 

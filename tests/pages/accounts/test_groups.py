@@ -245,6 +245,24 @@ def test_who_is_in_no_group_costs_no_statement():
         assert done.value.value == secrets.address_in(1, 1970, "192.0.2.9")
 
 
+@shows("page-volunteers")
+@pytest_twisted.ensureDeferred
+async def test_the_owner_of_a_project_says_how_many_answers_of_a_group_count(school, ledger):
+    project = await published(school)
+    at = f"/project/foxes{project['owner'].user_id}/volunteers"
+    for text, stored in (("5", 5), ("1000", 1000), ("", None)):
+        assert (await project["owner"].post(at, json={"counted_per_group": text})).status == 200
+        info = (await project["owner"].get(f"/api/project/{project['id']}")).json()["info"]
+        assert info.get("counted_per_group") == stored and info["task_presenter"] == "<p>?</p>"
+    for text in ("0", "1001", "many"):
+        refused = await project["owner"].post(at, json={"counted_per_group": text})
+        assert refused.json()["form"]["errors"].keys() == {"counted_per_group"}, text
+    for value in (0, 1001, "5", True):
+        info = {"task_presenter": "<p>?</p>", "counted_per_group": value}
+        refused = await project["owner"].put(f"/api/project/{project['id']}", json={"info": info})
+        assert refused.status == 415, value
+
+
 # Who joins, and how
 
 
