@@ -68,7 +68,7 @@ def test_the_question_is_the_first_answer_field():
     assert question_of({"answers": better}, PAIRS) == asked
     assert question_of({"answers": {"name": "t", "at": "/t", "type": "text"}}, TEXTS) == Question(("t",), None, False)
     with pytest.raises(InvalidValueError, match="two choices"):
-        question_of({"answers": better | {"unsure": "left"}}, PAIRS)
+        question_of({"answers": better | {"choices": ["left", "right", "same", "both"]}}, PAIRS)
     for takes in (PAIRS, TEXTS):
         with pytest.raises(InvalidValueError, match="another type"):
             question_of({"answers": {"name": "n", "at": "/n", "type": "number"}}, takes)
@@ -129,7 +129,9 @@ def test_items_that_were_compared_in_pairs_get_strengths(tmp_path):
     assert [(one["item"], one["chosen"], one["compared"]) for one in summary["items"]] == [
         ("a", 4, 8), ("b", 4, 8), ("c", 4, 8),
     ]  # fmt: skip
-    assert all(one["low"] < one["score"] == pytest.approx(0, abs=1e-9) < one["high"] for one in summary["items"])
+    wide = 1.959963984540054 * (2 / 9) ** 0.5  # each two compared four times, with one comparison in four to know of
+    for one in summary["items"]:
+        assert [one["low"], one["score"], one["high"]] == pytest.approx([-wide, 0, wide], abs=1e-6)
     assert [row[2] for row in tasks["tasks"]] == [[0.5, 0.5]] * 3 and len(volunteers["volunteers"]) == 4
     (tmp_path / "pairs").write_bytes(orjson.dumps([4, "a", None]) + b"\n")
     with pytest.raises(InvalidValueError, match="columns “left” and “right”"):
