@@ -73,14 +73,16 @@ def analyse(path: Path, options: Values) -> Iterator[Values]:
     method = METHODS[options["method"]]
     method.require()
     with path.open("rb") as file:
-        lines = _paired(file, pairs := _pairs(options)) if method.takes == PAIRS else file
+        pairs = _pairs(options) if method.takes == PAIRS else {}
+        lines: Iterable[bytes] = _paired(file, pairs) if pairs else file
         numbered = number(lines, options["choices"], nulls=options["nulls"], texts=method.takes == TEXTS)
     begun = time.process_time()
     answers = as_arrays(numbered)
     if method.takes == TEXTS:
         yield from _texts(method, numbered, answers, options["parameters"])
         return
-    figures, items = None, None
+    figures = None
+    items: list[crowd_kit.Strength] | None = None
     if method.takes == PAIRS:
         of_tasks = [[pairs[task][place - 1] for place in (1, 2)] for task in numbered.tasks]
         answers = _of_two(numbered, answers)
@@ -124,7 +126,7 @@ def _texts(method: Method, numbered: Numbered, answers: Answers, parameters: Map
     begun = time.process_time()
     written = [str(text) for text in numbered.choices]
     result = crowd_kit.choose_texts(answers, parameters, written)
-    numbered.choices = numbered.classes = []
+    numbered.choices, numbered.classes = [], []
     nothing = Estimate(np.empty((1, 0)), None, result.rounds, None)
     summary = _summary(method, numbered, nothing, time.process_time() - begun)
     yield summary | {"agreement": None, "items": None}
