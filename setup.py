@@ -114,7 +114,7 @@ setup(
         "workbooks": ["python-calamine>=0.9,<1", "xlsxwriter>=3.2,<4"],
         # Parquet files of tasks.
         "data": ["pyarrow>=20,<27"],
-        # Analyses of answers. crowd-kit is for MACE and GLAD alone.
+        # Analyses of answers; numpy and scipy do for some methods.
         "trust": ["crowd-kit>=1.4.2,<2", "numpy>=2,<3", "pandas>=2.2,<4", "scipy>=1.14,<2"],
         # Pictures of telephones in HEIC.
         "heic": ["pillow-heif>=1,<2"],

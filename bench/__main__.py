@@ -50,6 +50,7 @@ PROGRAMS: Final[Mapping[str, Program]] = {
     "audit": Program("known weaknesses of what crowdd needs", ("bench.release.audit",)),
     "backup": Program("a backup while people work, and its restore", ("bench.backups.backup",)),
     "budgets": Program("CPU of each page and of dear parts", ("bench.budgets.pages", "bench.budgets.parts")),
+    "busy": Program("consensus on a busy machine, with kills", ("bench.busy",)),
     "class-room": Program("30 people behind one address", ("bench.class_room",)),
     "compare": Program("two trees in turns on one machine", ("bench.compare",)),
     "copies": Program("a project that moves with all it has", ("bench.transfer.copies",)),

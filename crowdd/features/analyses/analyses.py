@@ -13,8 +13,8 @@ from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.core.text.words import csv_cell
 from crowdd.database.access import Database, Transactions
 from crowdd.features.analyses import agreement, statements
-from crowdd.features.analyses.methods import METHODS, Method, suggested
-from crowdd.features.analyses.rows import AnalysisRow, TaskEstimate, VolunteerEstimate
+from crowdd.features.analyses.methods import LABELS, METHODS, PAIRS, TEXTS, Method, suggested
+from crowdd.features.analyses.rows import AnalysisRow, ItemEstimate, TaskEstimate, VolunteerEstimate
 from crowdd.features.analyses.runner import AnalysisRunner, question_of
 from crowdd.features.results import agreement_statements
 from crowdd.features.results.rows import AgreementFigures
@@ -60,7 +60,7 @@ class TaskFinding(TypedDict):
 
 
 class Advice(TypedDict):
-    """What helps to choose: all methods, which one suits the project, and why there may be nothing to analyse."""
+    """What helps to choose: methods that take its answers, which one suits, and why there may be nothing to analyse."""
 
     methods: list[Method]
     suggested: str
@@ -89,13 +89,20 @@ class Analyses:
     async def advice(self, project_id: int, info: Values) -> Advice:
         """Which methods there are, and which one suits the answers of a project with this ``info``."""
         median = await statements.read_median_answers(self._db, project_id)
-        n_choices, refusal = 0, ""
-        try:
-            question = question_of(info)
-            n_choices = len(question.choices or ())
-        except InvalidValueError as error:
-            refusal = error.args[0]
-        return Advice(methods=[*METHODS.values()], suggested=suggested(median, n_choices), refusal=refusal)
+        taken, refusal, n_choices = set[str](), "", 0
+        for takes in dict.fromkeys(method.takes for method in METHODS.values()):
+            try:
+                question = question_of(info, takes)
+            except InvalidValueError as error:
+                refusal = refusal or error.args[0]
+                continue
+            taken.add(takes)
+            n_choices = max(n_choices, len(question.choices or ()))
+        return Advice(
+            methods=[method for method in METHODS.values() if method.takes in taken],
+            suggested="rasa" if taken == {TEXTS} else suggested(median, n_choices),
+            refusal="" if taken else refusal,
+        )
 
     async def add(self, who: Requester, project_id: int, body: AnalysisBody) -> AnalysisRow:
         """Starts an analysis.
@@ -105,7 +112,7 @@ class Analyses:
         await self._changes.require(self._db, who, project_id)
         method = METHODS[body.method]
         method.require()
-        question_of(await statements.read_project_info(self._db, project_id) or {})
+        question_of(await statements.read_project_info(self._db, project_id) or {}, method.takes)
 
         async def work(tx: Database) -> int:
             _require_room(*await statements.lock_analyses(tx, project_id))
@@ -138,6 +145,8 @@ class Analyses:
             raise ConflictError(_("The analysis is not done yet."))
         if row["method"] == agreement.NAME:
             raise InvalidValueError(_("This analysis measures agreement. Use another method for results."))
+        if METHODS[row["method"]].takes != LABELS:
+            raise InvalidValueError(_("Results cannot be replaced by what this method says."))
         if not await review_statements.list_choices(self._db, project_id):
             raise InvalidValueError(_("Only results of a label can be replaced. Declare the answer field first."))
         return await self._changes.apply_analysis(who, project_id, analysis_id, dry_run)
@@ -147,6 +156,12 @@ class Analyses:
         if row["method"] != "agreement":
             return None
         return await agreement_statements.find_figures(self._db, row["project_id"], row["id"])
+
+    async def items(self, row: AnalysisRow) -> list[ItemEstimate]:
+        """How strong the items are that volunteers compared, the strongest first; [] by other methods."""
+        if METHODS[row["method"]].takes != PAIRS:
+            return []
+        return await statements.list_items(self._db, row["project_id"], row["id"])
 
     async def tasks(self, row: AnalysisRow, place: Keyset, *, different: bool = False) -> KeysetPage[TaskFinding]:
         """A page of the tasks of an analysis by their ids. ``different``: only those whose result was another one."""
@@ -170,8 +185,8 @@ def _finding(row: AnalysisRow, task: TaskEstimate) -> TaskFinding:
     number, choices = task["number"], row["choices"] or []
     return TaskFinding(
         task_id=task["task_id"],
-        decided=number is not None,
-        value=None if number is None or number > len(choices) else choices[number - 1],
+        decided=number is not None or task["text"] is not None,
+        value=task["text"] if number is None or number > len(choices) else choices[number - 1],
         model=max(task["posterior"], default=0.0),
         probabilities=task["posterior"],
         different=task["different"],
@@ -208,6 +223,13 @@ async def list_volunteer_lines(analyses: Analyses, row: AnalysisRow) -> AsyncGen
         if not page.next:
             return
         place = attrs.evolve(place, after=page.rows[-1]["volunteer"])
+
+
+async def list_item_lines(analyses: Analyses, row: AnalysisRow) -> AsyncGenerator[bytes, None]:
+    """A line for each item, the strongest first."""
+    yield _line([*ItemEstimate.__annotations__])
+    for each in await analyses.items(row):
+        yield _line([csv_cell(value) for value in each.values()])
 
 
 def _cells(task: TaskFinding) -> list[str]:

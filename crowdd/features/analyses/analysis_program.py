@@ -8,19 +8,31 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import orjson
 
 from crowdd.features.analyses import agreement, crowd_kit, methods
 from crowdd.features.analyses.agreement import Scale
-from crowdd.features.analyses.methods import METHODS, Answers, Estimate, Method, accuracies, winners
+from crowdd.features.analyses.methods import (
+    METHODS,
+    PAIRS,
+    TEXTS,
+    Answers,
+    Estimate,
+    Method,
+    Reals,
+    accuracies,
+    winners,
+)
 from crowdd.features.analyses.numbering import Numbered, number
 from crowdd.kernel.concurrency.isolated import Limits
-from crowdd.kernel.errors import CrowddError
+from crowdd.kernel.errors import CrowddError, InvalidValueError
+from crowdd.kernel.languages import _
 from crowdd.kernel.lazy import lazy
 from crowdd.kernel.values import Values
 
@@ -61,18 +73,67 @@ def analyse(path: Path, options: Values) -> Iterator[Values]:
     method = METHODS[options["method"]]
     method.require()
     with path.open("rb") as file:
-        numbered = number(file, options["choices"], nulls=options["nulls"])
+        pairs = _pairs(options) if method.takes == PAIRS else {}
+        lines: Iterable[bytes] = _paired(file, pairs) if pairs else file
+        numbered = number(lines, options["choices"], nulls=options["nulls"], texts=method.takes == TEXTS)
     begun = time.process_time()
     answers = as_arrays(numbered)
-    estimate = _METHODS[method.name](answers, options["parameters"])
+    if method.takes == TEXTS:
+        yield from _texts(method, numbered, answers, options["parameters"])
+        return
     figures = None
+    items: list[crowd_kit.Strength] | None = None
+    if method.takes == PAIRS:
+        of_tasks = [[pairs[task][place - 1] for place in (1, 2)] for task in numbered.tasks]
+        answers = _of_two(numbered, answers)
+        estimate, items = crowd_kit.estimate_bradley_terry(answers, options["parameters"], of_tasks)
+        numbered.classes = [1, 2]
+    else:
+        estimate = _METHODS[method.name](answers, options["parameters"])
     if method.name == agreement.NAME:
         scale = Scale(numbered.choices, options["unordered"], int(numbered.hash[:8], 16))
         figures = agreement.figures(answers, numbered.tasks, numbered.actors, numbered.classes, scale)
     seconds = time.process_time() - begun
-    yield _summary(method, numbered, estimate, seconds) | {"agreement": figures}
+    listed = None if items is None else [attrs.asdict(one) for one in items]
+    yield _summary(method, numbered, estimate, seconds) | {"agreement": figures, "items": listed}
     yield from _tasks(numbered, estimate)
     yield from _volunteers(numbered, answers, estimate)
+
+
+def _pairs(options: Values) -> dict[int, list[str]]:
+    """The two items of each task that has two, by the file of pairs. Raises InvalidValueError without any."""
+    with Path(options["pairs"]).open("rb") as file:
+        pairs = {task: [one, other] for task, one, other in map(orjson.loads, file) if one and other and one != other}
+    if not pairs:
+        words = _("No task has two different items in its columns “%(first)s” and “%(second)s”.", **options["columns"])
+        raise InvalidValueError(words)
+    return pairs
+
+
+def _paired(lines: Iterable[bytes], pairs: Mapping[int, list[str]]) -> Iterator[bytes]:
+    """The answers to tasks with two items."""
+    return (line for line in lines if orjson.loads(line)[0] in pairs)
+
+
+def _of_two(numbered: Numbered, answers: Answers) -> Answers:
+    """With both choices as classes, also where nobody took one of them."""
+    label = np.array(numbered.classes, dtype=np.int32)[answers.label] - 1
+    return attrs.evolve(answers, label=label, n_classes=2)
+
+
+def _texts(method: Method, numbered: Numbered, answers: Answers, parameters: Mapping[str, float]) -> Iterator[Values]:
+    """The lines of the findings about texts: of each task the one that was chosen."""
+    begun = time.process_time()
+    written = [str(text) for text in numbered.choices]
+    result = crowd_kit.choose_texts(answers, parameters, written)
+    numbered.choices, numbered.classes = [], []
+    nothing = Estimate(np.empty((1, 0)), None, result.rounds, None)
+    summary = _summary(method, numbered, nothing, time.process_time() - begun)
+    yield summary | {"agreement": None, "items": None}
+    for begin in range(0, len(numbered.tasks), CHUNK):
+        tasks, chosen = numbered.tasks[begin : begin + CHUNK], result.chosen[begin : begin + CHUNK]
+        yield {"tasks": [[task, None, [], written[nth]] for task, nth in zip(tasks, chosen, strict=True)]}
+    yield from _volunteer_lines(numbered, answers, result.nearness, result.skill)
 
 
 def as_arrays(numbered: Numbered) -> Answers:
@@ -123,10 +184,14 @@ def _tasks(numbered: Numbered, estimate: Estimate) -> Iterator[Values]:
 
 
 def _volunteers(numbered: Numbered, answers: Answers, estimate: Estimate) -> Iterator[Values]:
+    return _volunteer_lines(numbered, answers, accuracies(answers, estimate.posterior), estimate.skill)
+
+
+def _volunteer_lines(numbered: Numbered, answers: Answers, accuracy: Reals, skills: Reals | None) -> Iterator[Values]:
     """Each actor with the number of their answers, accuracy and skill."""
     answer_counts = answers.per_volunteer().astype(int).tolist()
-    accuracy = accuracies(answers, estimate.posterior).round(_DIGITS).tolist()
-    skill = [None] * len(answer_counts) if estimate.skill is None else estimate.skill.round(_DIGITS).tolist()
+    accuracy = accuracy.round(_DIGITS).tolist()
+    skill = [None] * len(answer_counts) if skills is None else skills.round(_DIGITS).tolist()
     rows = [*map(list, zip(numbered.actors, answer_counts, accuracy, skill, strict=True))]
     for begin in range(0, len(rows), CHUNK):
         yield {"volunteers": rows[begin : begin + CHUNK]}

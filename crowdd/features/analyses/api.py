@@ -61,7 +61,7 @@ _TASK = closed_object(
     task_id=COUNT,
     decided={"type": "boolean", "description": "false if several choices are equally probable."},
     value={"description": "The most probable choice; null if decided is false."},
-    model={**_SHARE, "description": "Probability of the most probable choice, as the method says."},
+    model={**_SHARE, "description": "Probability of the most probable choice, as the method says; 0 for texts."},
     probabilities={**array_of({"type": "number"}), "description": "Of each of the choices of the analysis."},
     different={"type": "boolean", "description": "Whether the result said something else when the analysis was done."},
     consensus={"description": "What the result of the task says now; null without one."},
@@ -69,8 +69,16 @@ _TASK = closed_object(
 _VOLUNTEER = closed_object(
     volunteer={**_TEXT, "description": "Volunteer code, as in their answers."},
     answers=COUNT,
-    accuracy={**_SHARE, "description": "Mean probability of what they answered."},
+    accuracy={**_SHARE, "description": "Mean probability of what they answered; of texts, how near they are."},
     skill=_or_null({"type": "number"}, "What the method itself says of them; null for majority."),
+)
+_ITEM = closed_object(
+    item=_TEXT,
+    score={"type": "number", "description": "ln of its strength. Items have 0 on average."},
+    low={"type": "number", "description": "Where its 95 % interval begins (Wald)."},
+    high={"type": "number", "description": "Where that ends."},
+    chosen={**COUNT, "description": "How often it was chosen."},
+    compared={**COUNT, "description": "In how many answers."},
 )
 _NAMED = (PROJECT_ID, Parameter("analysis_id", COUNT, "Id of the analysis.", where="path"), PASSWORD)
 _REFUSALS = (AnonymousError, NotFoundError, InvalidValueError)
@@ -148,6 +156,13 @@ _AGREEMENT = _operation(
     _or_null({"type": "object"}, "Figures, each with what it rests on."),
     *_NAMED,
 )
+_ITEMS = _operation(
+    "list_analysis_items",
+    "List the items that an analysis compared",
+    "Of an analysis with the method bradley_terry, the strongest first. [] for other methods.",
+    array_of(_ITEM),
+    *_NAMED,
+)
 _VOLUNTEERS = _operation(
     "list_analysis_volunteers",
     "List the volunteers of an analysis",
@@ -173,6 +188,7 @@ class AnalysesApi:
         yield post(f"{_ONE}/apply", self.apply, endpoint="analysis", operation=_APPLY)
         yield get(f"{_ONE}/tasks", self.tasks, endpoint="analysis", operation=_TASKS)
         yield get(f"{_ONE}/agreement", self.agreement, endpoint="analysis", operation=_AGREEMENT)
+        yield get(f"{_ONE}/items", self.items, endpoint="analysis", operation=_ITEMS)
         yield get(f"{_ONE}/volunteers", self.volunteers, endpoint="analysis", operation=_VOLUNTEERS)
 
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
@@ -205,6 +221,10 @@ class AnalysesApi:
     async def agreement(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
         row = await self._analyses.get(incoming.who, checked_id(object_id), checked_id(analysis_id))
         return JsonResponse(await self._analyses.agreement(row))
+
+    async def items(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
+        row = await self._analyses.get(incoming.who, checked_id(object_id), checked_id(analysis_id))
+        return JsonResponse(await self._analyses.items(row))
 
     async def volunteers(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
         place = Keyset(_limit(incoming), "accuracy", descending=False, after=_code(incoming))

@@ -5,12 +5,17 @@
 * Wawa: how often a volunteer is with the majority is the weight of their answers. Zero-based skill repeats that.
 * KOS (Karger et al. 2011): messages between tasks and volunteers, for two classes.
 * M-MSR (Ma and Olshevsky 2020): weights from how often two volunteers agree, without the most unlike ones.
+* Bradley-Terry (Hunter 2004): of two items in a task, one is chosen as often as its strength is of both.
+* RASA (Li 2019): of the texts to a task, the one that is nearest to their mean, weighted by reliability.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import attrs
 
 from crowdd.features.analyses.methods import Answers, Estimate, Reals
 from crowdd.kernel.errors import InvalidValueError
@@ -21,6 +26,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from crowdkit.aggregation.classification import glad, kos, m_msr, mace, wawa, zero_based_skill
+    from crowdkit.aggregation.pairwise import bradley_terry
+    from crowdkit.aggregation.texts import text_rasa
+    from scipy.sparse import csgraph
 else:
     np = lazy("numpy")
     pd = lazy("pandas")
@@ -30,6 +38,9 @@ else:
     mace = lazy("crowdkit.aggregation.classification.mace")
     wawa = lazy("crowdkit.aggregation.classification.wawa")
     zero_based_skill = lazy("crowdkit.aggregation.classification.zero_based_skill")
+    bradley_terry = lazy("crowdkit.aggregation.pairwise.bradley_terry")
+    text_rasa = lazy("crowdkit.aggregation.texts.text_rasa")
+    csgraph = lazy("scipy.sparse.csgraph")
 
 
 def frame(answers: Answers) -> Any:
@@ -127,3 +138,111 @@ def estimate_m_msr(answers: Answers, parameters: Mapping[str, float]) -> Estimat
     model = m_msr.MMSR(n_iter=rounds, tol=parameters["tolerance"], random_state=0).fit(frame(answers))
     skill, done = _of_volunteers(model.skills_, answers), len(model.loss_history_)
     return Estimate(_weighted(answers, skill), skill, done, done < rounds)
+
+
+@attrs.frozen
+class Strength:
+    """How strong an item is: ``score`` is ln of its strength, 0 on average, with its 95 % interval (Wald)."""
+
+    item: str
+    score: float
+    low: float
+    high: float
+    chosen: int
+    compared: int
+
+
+MAX_ITEMS = 1000
+_Z = 1.959963984540054
+_SETTLED = 1e-3  # of the times that an item was chosen
+
+
+def estimate_bradley_terry(
+    answers: Answers, parameters: Mapping[str, float], pairs: Sequence[Sequence[str]]
+) -> tuple[Estimate, list[Strength]]:
+    """Of each task how probably each of its two items is chosen, and the strengths of all items, the strongest first.
+
+    ``pairs``: the items of each task, by class. Raises InvalidValueError for more than MAX_ITEMS, and where strengths
+    do not exist: not each item was chosen, directly or through others, before each other one.
+    """
+    items = sorted({item for pair in pairs for item in pair})
+    if len(items) > MAX_ITEMS:
+        raise InvalidValueError(_("There are more than %(max)s items to compare.", max=f"{MAX_ITEMS:,}"))
+    number = {item: n for n, item in enumerate(items)}
+    of_tasks = np.array([[number[item] for item in pair] for pair in pairs])
+    left, right = of_tasks[answers.task].T
+    chosen = of_tasks[answers.task, answers.label]
+    wins = np.zeros((len(items), len(items)))
+    np.add.at(wins, (chosen, np.where(chosen == left, right, left)), 1)
+    if len(items) < 2 or csgraph.connected_components(wins, connection="strong")[0] > 1:
+        words = _("Some items cannot be compared with all others: always chosen, or never. More answers help.")
+        raise InvalidValueError(words)
+    rounds = int(parameters["rounds"])
+    table = pd.DataFrame({"left": left, "right": right, "label": chosen})
+    # Its own rule to stop compares the strengths with themselves. No tolerance: it goes through all rounds.
+    scores = bradley_terry.BradleyTerry(n_iter=rounds, tol=0).fit(table).scores_.sort_index().to_numpy(dtype=np.float64)
+    if not (np.isfinite(scores).all() and (scores > 0).all()):
+        raise _no_result()
+    shares = scores[:, None] / (scores[:, None] + scores)
+    compared = wins + wins.T
+    settled = bool(np.abs(wins.sum(axis=1) - (compared * shares).sum(axis=1)).max() < _SETTLED)
+    logs, errors = np.log(scores) - np.log(scores).mean(), _errors(compared * shares * shares.T)
+    strengths = [
+        Strength(item, float(logs[n]), float(logs[n] - _Z * errors[n]), float(logs[n] + _Z * errors[n]), *counts)
+        for n, (item, *counts) in enumerate(
+            zip(items, wins.sum(axis=1).astype(int).tolist(), compared.sum(axis=1).astype(int).tolist(), strict=True)
+        )
+    ]
+    probable = shares[of_tasks[:, 0], of_tasks[:, 1]]
+    posterior = np.stack([probable, 1 - probable], axis=1)
+    return Estimate(posterior, None, rounds, settled), sorted(strengths, key=lambda one: -one.score)
+
+
+def _errors(information: Reals) -> Reals:
+    """Standard errors of strengths that are 0 on average, by the curvature of the likelihood between each two."""
+    curvature = np.diag(information.sum(axis=1)) - information
+    errors: Reals = np.sqrt(np.maximum(np.diag(np.linalg.pinv(curvature, hermitian=True)), 0.0))
+    return errors
+
+
+@attrs.frozen(eq=False)
+class ChosenTexts:
+    """Of each task the number of the text that is nearest to what all wrote; of each volunteer what RASA says of them.
+
+    ``nearness``: how near their texts are to the weighted means of the tasks (cosine, 0 to 1), on average.
+    """
+
+    chosen: list[int]
+    nearness: Reals
+    skill: Reals
+    rounds: int
+
+
+_SIZE = 512
+
+
+def encode_text(text: str) -> Reals:
+    """How often a text has which letters and parts of two and three, whatever their case, at length 1."""
+    plain = f" {' '.join(text.casefold().split())} "
+    grams = [plain[n : n + size] for size in (1, 2, 3) for n in range(len(plain) - size + 1)]
+    places = [crc32(gram.encode("utf-8", "surrogatepass")) % _SIZE for gram in grams]
+    counts = np.bincount(places, minlength=_SIZE).astype(np.float64)
+    return counts / np.linalg.norm(counts)
+
+
+def choose_texts(answers: Answers, parameters: Mapping[str, float], texts: Sequence[str]) -> ChosenTexts:
+    """RASA of letters and their parts. ``texts``: those that classes stand for. It does not say when it has settled."""
+    rounds = int(parameters["rounds"])
+    written = {n: encode_text(text) for n, text in enumerate(texts)}
+    table = pd.DataFrame({"task": answers.task, "worker": answers.volunteer, "text": answers.label})
+    model = text_rasa.TextRASA(encoder=written.__getitem__, n_iter=rounds)
+    scores = model.fit_predict_scores(table, None)
+    nearness = 1 - np.clip(scores["score"].to_numpy(dtype=np.float64), 0.0, 1.0)
+    best = scores.reset_index().groupby("task")["score"].idxmin()
+    chosen = scores["output"].to_numpy()[best.sort_index().to_numpy()].tolist()
+    return ChosenTexts(
+        chosen,
+        answers.per_volunteer(nearness) / answers.per_volunteer(),
+        _of_volunteers(model.skills_, answers),
+        rounds,
+    )

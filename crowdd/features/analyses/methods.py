@@ -193,13 +193,16 @@ _NUMBERS: Final = ("numpy", "scipy")
 _MAX_ANSWERS: Final = 5_000_000
 _MAX_OF_CROWD_KIT: Final = 200_000
 _MAX_OF_M_MSR: Final = 20_000  # it compares all volunteers with all others
+_MAX_OF_RASA: Final = 20_000  # each as 512 numbers
+LABELS, PAIRS, TEXTS = "labels", "pairs", "texts"
+"""What methods take: a label, one of two items that stand in the task, or a text."""
 
 
 @attrs.frozen
 class Method:
     """A method of analyses. ``libraries`` are those that it imports; ``parameters`` are numbers that it takes.
 
-    The function of a method is ``estimate_`` and its name.
+    ``takes``: which answers.
     """
 
     name: str
@@ -207,6 +210,7 @@ class Method:
     parameters: Mapping[str, float] = MappingProxyType({})
     libraries: tuple[str, ...] = _NUMBERS
     max_answers: int = _MAX_ANSWERS
+    takes: str = LABELS
 
     @property
     def installed(self) -> bool:
@@ -284,6 +288,22 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
             {"rounds": 1000, "tolerance": 1e-10},
             (*_NUMBERS, "crowdkit"),
             _MAX_OF_M_MSR,
+        ),
+        Method(
+            "bradley_terry",
+            _("Bradley-Terry"),
+            {"rounds": 1000},
+            (*_NUMBERS, "crowdkit"),
+            _MAX_OF_CROWD_KIT,
+            PAIRS,
+        ),
+        Method(
+            "rasa",
+            _("RASA"),
+            {"rounds": 100},
+            (*_NUMBERS, "crowdkit"),
+            _MAX_OF_RASA,
+            TEXTS,
         ),
     )
 })  # fmt: skip

@@ -35,21 +35,26 @@ class Numbered:
     hash: str
 
 
-def number(lines: Iterable[bytes], choices: Sequence[Choice] | None, *, nulls: bool) -> Numbered:
+def number(lines: Iterable[bytes], choices: Sequence[Choice] | None, *, nulls: bool, texts: bool = False) -> Numbered:
     """Numbers the answers of lines of JSON [task, actor, value], which are in the order of tasks and answers.
 
-    ``choices``: None if any value is one; null only with ``nulls``. Raises InvalidValueError for more than
-    MAX_CHOICES different values, and where no answer fits.
+    ``choices``: None if any value is one; null only with ``nulls``. ``texts``: each text is a class. Raises
+    InvalidValueError for more than MAX_CHOICES different values, and where no answer fits.
     """
     reader = _Reader({key(one): n for n, one in enumerate(choices or (), 1)}, fixed=choices is not None, nulls=nulls)
+    reader.texts = texts
     for line in lines:
         reader.take(*orjson.loads(line))
     if not reader.label:
+        if texts:
+            raise InvalidValueError(_("No answer has a text."))
         raise InvalidValueError(_("No answer has one of the choices. Check the answer fields of the project."))
     return reader.numbered(list(choices or ()))
 
 
 class _Reader:
+    texts = False
+
     def __init__(self, classes: dict[tuple[type, object], int], *, fixed: bool, nulls: bool) -> None:
         self._classes, self._fixed, self._nulls = classes, fixed, nulls
         self._folded: dict[str, set[int]] = {}
@@ -78,6 +83,8 @@ class _Reader:
 
     def _class_of(self, value: Choice) -> int:
         """From 1; 0 if it does not fit."""
+        if self.texts:
+            return self._text_of(value)
         named = key(value)
         class_number = self._classes.get(named, 0)
         if not class_number and isinstance(value, str):
@@ -92,6 +99,13 @@ class _Reader:
         class_number = self._classes.setdefault(named, len(self._classes) + 1)
         self._fold(value, class_number)
         return class_number
+
+    def _text_of(self, value: Choice) -> int:
+        if not isinstance(value, str) or not value.strip():
+            return 0
+        if key(value) not in self._classes:
+            self._values.append(value)
+        return self._classes.setdefault(key(value), len(self._classes) + 1)
 
     def _fold(self, value: object, class_number: int) -> None:
         if isinstance(value, str):

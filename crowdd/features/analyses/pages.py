@@ -10,8 +10,8 @@ import attrs
 
 from crowdd.features.analyses import analyses
 from crowdd.features.analyses.analyses import MAX_KEPT, Analyses, AnalysisBody, TaskFinding
-from crowdd.features.analyses.methods import EXTRA, Method
-from crowdd.features.analyses.rows import AnalysisRow, VolunteerEstimate
+from crowdd.features.analyses.methods import EXTRA, LABELS, METHODS, Method
+from crowdd.features.analyses.rows import AnalysisRow, ItemEstimate, VolunteerEstimate
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import ProjectContext, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results.agreement_chart import AgreementChart, chart
@@ -48,7 +48,7 @@ class AnalysesPublic(ProjectPublic):
 class AnalysisPublic(ProjectPublic):
     """``tasks`` are those whose result said something else, or ``all`` tasks; none until the analysis is done.
 
-    ``figures``: how far volunteers agree, by an analysis of that.
+    ``figures``: how far volunteers agree, by an analysis of that. ``items``: those that volunteers compared.
     """
 
     analysis: Values
@@ -57,6 +57,8 @@ class AnalysisPublic(ProjectPublic):
     next: int | None
     csrf: str
     figures: AgreementFigures | None
+    items: list[ItemEstimate]
+    replaces: bool
 
 
 class AnalysisVolunteersPublic(ProjectPublic):
@@ -90,6 +92,7 @@ class AnalysisPages:
         yield get(_ONE, locked_out(self.one))
         yield get(f"{_ONE}/volunteers", locked_out(self.volunteers))
         yield get(f"{_ONE}/tasks.csv", locked_out(self.tasks_file))
+        yield get(f"{_ONE}/items.csv", locked_out(self.items_file))
         yield get(f"{_ONE}/volunteers.csv", locked_out(self.volunteers_file))
         yield post(f"{_ONE}/apply", locked_out(self.apply))
         yield post(f"{_ONE}/delete", locked_out(self.delete))
@@ -140,6 +143,8 @@ class AnalysisPages:
             next=part.rows[-1]["task_id"] if part.next else None,
             csrf=self._csrf.token(incoming),
             figures=figures,
+            items=await self._analyses.items(analysis),
+            replaces=figures is None and METHODS[analysis["method"]].takes == LABELS,
         )
         drawn = _TASKS.drawn(place, {"all": "1" if every else ""}, part, lambda one: int(one["task_id"]))
         private = WithFigures(**context.private, **drawn, chart=chart(figures["measures"]) if figures else None)
@@ -165,6 +170,12 @@ class AnalysisPages:
         analysis = await self._analysis(incoming, short_name, analysis_id)
         parts = analyses.list_task_lines(self._analyses, analysis)
         return Download(f"{short_name}_analysis_{analysis_id}_tasks.csv", analyses.CSV_CONTENT_TYPE, parts)
+
+    async def items_file(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
+        """All items as CSV."""
+        analysis = await self._analysis(incoming, short_name, analysis_id)
+        parts = analyses.list_item_lines(self._analyses, analysis)
+        return Download(f"{short_name}_analysis_{analysis_id}_items.csv", analyses.CSV_CONTENT_TYPE, parts)
 
     async def volunteers_file(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
         """All volunteers as CSV."""

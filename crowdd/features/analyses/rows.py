@@ -47,12 +47,14 @@ class AnalysisRow(TypedDict):
 class TaskEstimate(TypedDict):
     """What an analysis says of a task. ``class``: number of the choice from 1; None: several are equally probable.
 
+    ``text``: what was chosen, of texts.
     ``result``: whether the task has one; ``consensus`` is what stands there now, None if there is none.
     """
 
     task_id: int
     number: int | None
     posterior: list[float]
+    text: str | None
     different: bool
     result: bool
     consensus: Json
@@ -65,6 +67,17 @@ class VolunteerEstimate(TypedDict):
     answers: int
     accuracy: float
     skill: float | None
+
+
+class ItemEstimate(TypedDict):
+    """How strong an item is by its comparisons with others. ``score``: ln of its strength, 0 on average."""
+
+    item: str
+    score: float
+    low: float
+    high: float
+    chosen: int
+    compared: int
 
 
 @attrs.frozen

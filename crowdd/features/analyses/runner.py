@@ -18,7 +18,7 @@ from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, Transactions
 from crowdd.features.analyses import process, statements
-from crowdd.features.analyses.methods import METHODS
+from crowdd.features.analyses.methods import LABELS, METHODS, PAIRS, TEXTS
 from crowdd.features.analyses.rows import AnalysisRow
 from crowdd.features.results import agreement_statements
 from crowdd.features.results.rows import AgreementFigures
@@ -43,20 +43,24 @@ T = TypeVar("T")
 class Question:
     """``path`` leads to the value in an answer. ``choices``: None if any value is one, numbered as they appear.
 
-    ``nulls``: whether null is a value like any other. ``unordered``: choices that say "can't tell".
+    ``nulls``: whether null is a value like any other. ``unordered``: choices that say "can't tell". ``columns``: of
+    tasks, with the item that each of the two choices stands for.
     """
 
     path: tuple[str, ...]
     choices: tuple[Choice, ...] | None
     nulls: bool
     unordered: tuple[Choice, ...] = ()
+    columns: tuple[str, str] | None = None
 
 
-def question_of(info: Values) -> Question:
+def question_of(info: Values, takes: str = LABELS) -> Question:
     """That of a project: its first answer field, or the key "answer" if it declares none.
 
-    Raises InvalidValueError if the first field is no label, or an opinion.
+    Raises InvalidValueError if the first field is not what a method ``takes``, or an opinion.
     """
+    if takes != LABELS:
+        return _question_of_others(info, takes)
     fields = declared(info)
     if not fields:
         key = info.get("answer_key")
@@ -68,6 +72,22 @@ def question_of(info: Values) -> Question:
         words = _("Analyses need a label as the first answer field (“%(name)s” is of type %(type)s).", **_shown(first))
         raise InvalidValueError(words)
     return Question(first.path, _choices(first), nulls=True, unordered=first.unsure)
+
+
+def _question_of_others(info: Values, takes: str) -> Question:
+    fields = declared(info)
+    first = fields[0] if fields else None
+    if takes == TEXTS and first is not None and first.type == "text" and not first.opinion:
+        return Question(first.path, None, nulls=False)
+    if takes == PAIRS and first is not None and first.type == "label":
+        unsure = {key(one) for one in first.unsure}
+        items = tuple(one for one in first.choices or () if key(one) not in unsure)
+        if len(items) == 2 and isinstance(items[0], str) and isinstance(items[1], str):
+            return Question(first.path, items, nulls=False, columns=(items[0], items[1]))
+        raise InvalidValueError(
+            _("This method needs a label with two choices, which are the names of columns of tasks.")
+        )
+    raise InvalidValueError(_("This method needs another type of the first answer field."))
 
 
 def _shown(field: AnswerField) -> dict[str, str]:
@@ -92,6 +112,7 @@ class Files:
 
     answers: Path
     findings: Path
+    pairs: Path
 
 
 @attrs.frozen(eq=False)
@@ -130,9 +151,9 @@ class AnalysisRunner:
             raise NotFoundError(_("The analysis has been deleted."))
         return row
 
-    async def question(self, project_id: int) -> Question:
+    async def question(self, project_id: int, takes: str) -> Question:
         """What is analysed."""
-        return question_of(await statements.read_project_info(self._db, project_id) or {})
+        return question_of(await statements.read_project_info(self._db, project_id) or {}, takes)
 
     async def statement(self, work: Callable[[Database], Awaitable[T]]) -> T:
         """What a transaction gives, when it is its turn."""
@@ -165,11 +186,14 @@ class _Run:
     _n_different: int = 0
 
     async def run(self) -> None:
-        question = await self._runner.question(self._analysis["project_id"])
+        method = METHODS[self._analysis["method"]]
+        question = await self._runner.question(self._analysis["project_id"], method.takes)
         self._total = 2 * await self._runner.statement(
             lambda tx: statements.count_tasks(tx, self._analysis["project_id"])
         )
         await self._read(question)
+        if question.columns is not None:
+            await self._read_pairs(question.columns)
         await self._compute(question)
         await self._store()
 
@@ -186,6 +210,7 @@ class _Run:
                     after=after,
                     tasks=TASKS_AT_ONCE,
                     late=late,
+                    max_bytes=statements.MAX_TEXT_BYTES if method.takes == TEXTS else statements.MAX_VALUE_BYTES,
                 )
                 piece = await self._runner.statement(read)
                 if piece.last is None:
@@ -197,6 +222,22 @@ class _Run:
                     await self._runner.in_thread(file.write, piece.lines.encode() + b"\n")
                 await self._advance(piece.tasks)
 
+    async def _read_pairs(self, columns: tuple[str, str]) -> None:
+        """Writes the two items of each task into a file."""
+        after: int | None = 0
+        with self._files.pairs.open("wb") as file:
+            while after is not None:
+                read = partial(
+                    statements.list_next_pairs,
+                    project_id=self._analysis["project_id"],
+                    columns=columns,
+                    after=after,
+                    tasks=TASKS_AT_ONCE,
+                )
+                after, lines = await self._runner.statement(read)
+                await self._runner.in_thread(file.write, lines.encode() + b"\n" if lines else b"")
+                await self._advance(0)
+
     async def _compute(self, question: Question) -> None:
         """Has the process do it, and looks after it. Nothing of it stays when this attempt ends."""
         options = {
@@ -205,6 +246,8 @@ class _Run:
             "choices": question.choices,
             "nulls": question.nulls,
             "unordered": question.unordered,
+            "pairs": str(self._files.pairs),
+            "columns": dict(zip(("first", "second"), question.columns or (), strict=False)),
         }
         begun = self._runner.now()
 
@@ -286,6 +329,6 @@ def _files(folder: Path, analysis_id: int) -> Iterator[Files]:
         shutil.rmtree(left, ignore_errors=True)
     own = Path(tempfile.mkdtemp(prefix=f"{analysis_id}-", dir=folder))
     try:
-        yield Files(own / "answers", own / "findings")
+        yield Files(own / "answers", own / "findings", own / "pairs")
     finally:
         shutil.rmtree(own, ignore_errors=True)

@@ -16,7 +16,7 @@ from crowdd.database.access import (
     one,
     one_or_none,
 )
-from crowdd.features.analyses.rows import AnalysisRow, AnswerPiece, TaskEstimate, VolunteerEstimate
+from crowdd.features.analyses.rows import AnalysisRow, AnswerPiece, ItemEstimate, TaskEstimate, VolunteerEstimate
 from crowdd.kernel.values import Values
 
 _STATE = "CASE WHEN a.ended IS NOT NULL THEN 'done' WHEN q.state IN ('waiting', 'running', 'cancelled') THEN q.state ELSE 'failed' END"
@@ -95,7 +95,7 @@ async def finish_analysis(tx: Database, project_id: int, analysis_id: int, summa
         "UPDATE analysis SET ended = clock(), error = '', n_different = %(different)s, seconds = s.seconds,"
         " n_answers = s.n_answers, n_unfit = s.n_unfit, n_tasks = s.n_tasks, n_volunteers = s.n_volunteers,"
         " choices = s.choices, frequencies = s.frequencies, input_hash = s.input_hash, versions = s.versions,"
-        " rounds = s.rounds, converged = s.converged FROM jsonb_populate_record(NULL::analysis, %(summary)s::jsonb) s"
+        " rounds = s.rounds, converged = s.converged, items = nullif(s.items, 'null') FROM jsonb_populate_record(NULL::analysis, %(summary)s::jsonb) s"
         " WHERE analysis.id = %(id)s AND analysis.project_id = %(project)s",
         {"project": project_id, "id": analysis_id, "summary": summary, "different": n_different},
     )
@@ -109,6 +109,7 @@ async def delete_analysis(db: Database, project_id: int, analysis_id: int) -> bo
 
 MAX_VALUE_BYTES = 1000
 """Of a value that can be a choice."""
+MAX_TEXT_BYTES = 20_000
 _SINGLE = "jsonb_typeof({0}) NOT IN ('object', 'array') AND octet_length({0}::text) <= %(bytes)s"
 # An answer that is not an object is its own value.
 _VALUE = "CASE WHEN jsonb_typeof(r.info) IN ('object', 'array') THEN r.info #> %(path)s ELSE r.info END"
@@ -131,11 +132,43 @@ _PIECE = Prepared(
 
 
 async def list_next_answers(
-    db: Database, project_id: int, path: list[str], after: int, tasks: int, *, late: bool
+    db: Database,
+    project_id: int,
+    path: list[str],
+    after: int,
+    tasks: int,
+    *,
+    late: bool,
+    max_bytes: int = MAX_VALUE_BYTES,
 ) -> AnswerPiece:
     """The answers to the tasks behind one, at most ``tasks`` tasks. ``late``: also answers that do not count."""
     values = {"project": project_id, "path": path, "after": after, "tasks": tasks, "late": late}
-    return await fetch_row(db, AnswerPiece, _PIECE, {**values, "bytes": MAX_VALUE_BYTES})
+    return await fetch_row(db, AnswerPiece, _PIECE, {**values, "bytes": max_bytes})
+
+
+_ITEM = "CASE WHEN octet_length(t.info->>{0}) BETWEEN 1 AND %(bytes)s THEN t.info->>{0} END"
+
+
+async def list_next_pairs(
+    db: Database, project_id: int, columns: tuple[str, str], after: int, tasks: int
+) -> tuple[int | None, str]:
+    """The last of the next ``tasks`` tasks, None behind the end, and lines of JSON [task, item, item]."""
+    first, second = (_ITEM.format(f"%({name})s::text") for name in ("first", "second"))
+    row = await one(
+        db,
+        f"SELECT max(n.id) AS last, string_agg(jsonb_build_array(n.id, n.one, n.other)::text, E'\\n' ORDER BY n.id) AS lines"
+        f" FROM (SELECT t.id, {first} AS one, {second} AS other FROM task t WHERE t.project_id = %(project)s AND t.id > %(after)s"
+        " ORDER BY t.id LIMIT %(tasks)s) n",
+        {
+            "project": project_id,
+            "first": columns[0],
+            "second": columns[1],
+            "after": after,
+            "tasks": tasks,
+            "bytes": MAX_VALUE_BYTES,
+        },
+    )
+    return row["last"], row["lines"] or ""
 
 
 async def count_tasks(db: Database, project_id: int) -> int:
@@ -167,7 +200,7 @@ _KEPT = "FROM analysis a WHERE a.id = %(analysis)s AND a.project_id = %(project)
 async def insert_task_outcomes(
     tx: Database, project_id: int, analysis_id: int, choices: str, items: str
 ) -> tuple[bool, int]:
-    """Stores what is known of tasks: ``items`` is a JSON array of [task, class or null, [probabilities]].
+    """Stores what is known of tasks: ``items`` is a JSON array of [task, class or null, [probabilities], text or nothing].
 
     Returns whether the analysis is still there, and of how many tasks the result is another one.
     """
@@ -175,8 +208,8 @@ async def insert_task_outcomes(
         tx,
         f"WITH kept AS MATERIALIZED (SELECT 1 {_KEPT}), stored AS (INSERT INTO analysis_task"
         " SELECT %(project)s, %(analysis)s, n.task, n.class, n.posterior, r.id IS NOT NULL"
-        " AND r.consensus IS DISTINCT FROM %(choices)s::jsonb->(n.class - 1) FROM ("
-        "SELECT (e->>0)::bigint AS task, (e->>1)::smallint AS class,"
+        " AND r.consensus IS DISTINCT FROM coalesce(to_jsonb(n.text), %(choices)s::jsonb->(n.class - 1)), n.text FROM ("
+        "SELECT (e->>0)::bigint AS task, (e->>1)::smallint AS class, e->>3 AS text,"
         " ARRAY(SELECT p::real FROM jsonb_array_elements_text(e->2) p) AS posterior FROM jsonb_array_elements(%(items)s::jsonb) e) n"
         " LEFT JOIN result r ON r.project_id = %(project)s AND r.task_id = n.task AND r.last_version"
         " WHERE EXISTS (SELECT FROM kept) RETURNING different)"
@@ -211,6 +244,18 @@ async def list_volunteer_codes(tx: Database, project_id: int, actors: Sequence[s
     return {row["actor"]: row["code"] for row in rows}
 
 
+async def list_items(db: Database, project_id: int, analysis_id: int) -> list[ItemEstimate]:
+    """How strong the items are that an analysis compared, the strongest first."""
+    return await fetch_rows(
+        db,
+        ItemEstimate,
+        "SELECT i.item, i.score, i.low, i.high, i.chosen, i.compared FROM analysis a, ROWS FROM (jsonb_to_recordset(a.items)"
+        " AS (item text, score float8, low float8, high float8, chosen int, compared int)) WITH ORDINALITY"
+        f" i (item, score, low, high, chosen, compared, nth) WHERE a.{_ONE.replace('AND ', 'AND a.')} ORDER BY i.nth",
+        {"project": project_id, "id": analysis_id},
+    )
+
+
 async def delete_outcomes(db: Database, project_id: int, analysis_id: int) -> None:
     """Deletes what an analysis found."""
     values = {"project": project_id, "analysis": analysis_id}
@@ -229,7 +274,7 @@ async def list_task_outcomes(
     rows = await fetch_rows(
         db,
         TaskEstimate,
-        "SELECT e.task_id, e.class AS number, e.posterior, e.different, r.id IS NOT NULL AS result, r.consensus"
+        "SELECT e.task_id, e.class AS number, e.posterior, e.text, e.different, r.id IS NOT NULL AS result, r.consensus"
         f" FROM (SELECT * FROM analysis_task e WHERE {_KEY}{only} AND {place.beside('analysis_task', 'e.task_id', ['e.task_id'])}"
         f" {place.limited(['e.task_id'])}) e"
         " LEFT JOIN result r ON r.project_id = %(project)s AND r.task_id = e.task_id AND r.last_version"

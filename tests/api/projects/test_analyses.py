@@ -64,7 +64,7 @@ def at(project: int, *parts: object) -> str:
     return "/".join([f"/api/project/{project}/analysis", *map(str, parts)])
 
 
-@shows("project-analysis", "project-analysis-tasks", "project-analysis-volunteers")
+@shows("project-analysis", "project-analysis-tasks", "project-analysis-volunteers", "project-analysis-items")
 @pytest_twisted.ensureDeferred
 async def test_an_analysis_labels_tasks_and_measures_volunteers(served, ledger):
     owner, project = await answered(served, ledger)
@@ -109,6 +109,7 @@ async def test_an_analysis_labels_tasks_and_measures_volunteers(served, ledger):
         after = {"limit": "1", "after": pages[-1][0]["volunteer"]}
         pages.append((await owner.get(at(project, analysis["id"], "volunteers"), params=after)).json())
     assert [one for page in pages for one in page] == volunteers
+    assert (await owner.get(at(project, analysis["id"], "items"))).json() == [], "nothing was compared"
     behind = {"last_id": str(tasks[1]["task_id"]), "limit": "1"}
     assert (await owner.get(at(project, analysis["id"], "tasks"), params=behind)).json() == [tasks[2]]
 
@@ -164,6 +165,51 @@ async def test_an_analysis_says_how_far_volunteers_agree_and_what_is_right(serve
     assert (await owner.get(at(project, majority["id"], "agreement"))).json() is None
     assert (await owner.delete(at(project, begun["id"]))).status == 204
     assert ledger.rows("SELECT FROM agreement_figures") == []
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(not METHODS["rasa"].installed, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+@pytest_twisted.ensureDeferred
+async def test_items_that_are_compared_get_strengths_and_of_texts_one_is_chosen(served, ledger):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=3, published=True, n_answers=3)
+    better = {"name": "better", "at": "/better", "type": "label", "choices": ["left", "right"]}
+    for task, (left, right) in zip(project["tasks"], ("ab", "bc", "ca"), strict=True):
+        assert (await owner.put(f"/api/task/{task}", json={"info": {"left": left, "right": right}})).status == 200
+    line = {"name": "line", "at": "/line", "type": "text"}
+    info = {"task_presenter": "<p>?</p>", "answers": [better, line]}
+    assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
+    for nth, actor in enumerate(("c:1", "c:2", "c:3")):
+        for n, task in enumerate(ledger.ask(project["id"], actor, limit=3).tasks):
+            said = {"better": "right" if n == nth else "left", "line": "zzz" if nth == 2 else f"the old barn {n}"}
+            ledger.answer(project["id"], actor, task, said)
+    short_name = project["short_name"]
+    page = (await owner.page(f"/project/{short_name}/analyses")).json()
+    names = {each["name"] for each in page["methods"]}
+    assert "bradley_terry" in names and "rasa" not in names
+    begun = (await owner.post(at(project["id"]), json={"method": "bradley_terry"})).json()
+    assert [row["state"] for row in await finish(served)] == ["done"]
+    items = (await owner.get(at(project["id"], begun["id"], "items"))).json()
+    assert [(one["item"], one["chosen"], one["compared"]) for one in items] == [("a", 3, 6), ("b", 3, 6), ("c", 3, 6)]
+    shown = (await owner.page(f"/project/{short_name}/analyses/{begun['id']}")).json()
+    assert shown["items"] == items and shown["replaces"] is False and shown["analysis"]["converged"] is True
+    file = (await owner.get(f"/project/{short_name}/analyses/{begun['id']}/items.csv")).text
+    assert file.splitlines()[0] == "item,score,low,high,chosen,compared" and len(file.splitlines()) == 4
+    assert (await owner.post(at(project["id"], begun["id"], "apply"))).status == 415
+    # The same answers, as texts.
+    refused = await owner.post(at(project["id"]), json={"method": "rasa"})
+    assert refused.status == 415 and "another type" in refused.json()["exception_msg"]
+    assert (await owner.put(f"/api/project/{project['id']}", json={"info": info | {"answers": [line]}})).status == 200
+    page = (await owner.page(f"/project/{short_name}/analyses")).json()
+    assert ([each["name"] for each in page["methods"]], page["suggested"], page["refusal"]) == (["rasa"], "rasa", "")
+    begun = (await owner.post(at(project["id"]), json={"method": "rasa"})).json()
+    await finish(served)
+    tasks = (await owner.get(at(project["id"], begun["id"], "tasks"))).json()
+    assert [(one["value"], one["decided"], one["probabilities"]) for one in tasks] == [
+        (f"the old barn {n}", True, []) for n in range(3)
+    ]
+    volunteers = (await owner.get(at(project["id"], begun["id"], "volunteers"))).json()
+    assert volunteers[0]["accuracy"] < 0.5 < volunteers[1]["accuracy"]
 
 
 @pytest_twisted.ensureDeferred

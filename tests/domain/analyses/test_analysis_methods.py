@@ -84,6 +84,62 @@ def test_further_methods_of_crowd_kit_find_what_is_right():
         crowd_kit.estimate_kos(answers(rows), PARAMETERS["kos"])
 
 
+@pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+def test_strengths_of_items_have_the_greatest_likelihood_and_intervals_that_hold():
+    rng = np.random.default_rng(5)
+    held, n, strength = 0, 6, np.exp(np.linspace(1.2, -1.2, 6))
+    for _ in range(40):
+        pairs = [sorted(rng.choice(n, 2, replace=False)) for _ in range(200)]
+        rows = [
+            (task, who, int(rng.random() > strength[a] / (strength[a] + strength[b])))
+            for task, (a, b) in enumerate(pairs)
+            for who in range(3)
+        ]
+        names = [[f"item{a}", f"item{b}"] for a, b in pairs]
+        estimate, found = crowd_kit.estimate_bradley_terry(answers(rows), PARAMETERS["bradley_terry"], names)
+        assert estimate.converged and sum(one.score for one in found) == pytest.approx(0, abs=1e-9)
+        by_item = {one.item: one for one in found}
+        held += sum(by_item[f"item{k}"].low <= np.log(strength[k]) <= by_item[f"item{k}"].high for k in range(n))
+    assert 0.9 * 240 <= held <= 240, "95 % of the intervals"
+    # Where each item is chosen as often as its strength says, the likelihood is greatest.
+    first = by_item["item0"]
+    expected = sum(
+        1 / (1 + np.exp(by_item[other].score - first.score))
+        for pair in names
+        if "item0" in pair
+        for other in pair
+        if other != "item0"
+    )
+    assert 3 * expected == pytest.approx(first.chosen, abs=0.01) and found[0].item == "item0"
+    task = next(nth for nth, pair in enumerate(pairs) if 0 in pair)
+    probable = np.exp(by_item[names[task][0]].score) / sum(np.exp(by_item[name].score) for name in names[task])
+    assert estimate.posterior[task].tolist() == pytest.approx([probable, 1 - probable])
+    few, _items = crowd_kit.estimate_bradley_terry(answers(rows), {"rounds": 2}, names)
+    assert not few.converged, "after two rounds nothing has settled"
+
+
+@pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+def test_items_that_were_always_chosen_have_no_strength():
+    rows = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 1)]
+    with pytest.raises(InvalidValueError, match="always chosen, or never"):
+        crowd_kit.estimate_bradley_terry(answers(rows), PARAMETERS["bradley_terry"], [["a", "b"], ["b", "c"]])
+
+
+@pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+def test_of_texts_the_one_nearest_to_those_of_reliable_volunteers_is_chosen():
+    """Two who write well, with different slips, and one who writes anything."""
+    texts, rows = [], []
+    for task in range(12):
+        good = f"plate {task} of the old barn, seen from the north"
+        for who, text in enumerate((good, good.replace("north", "nort"), f"{'xyz' * (task + 1)} no idea {task}")):
+            rows.append((task, who, len(texts)))
+            texts.append(text)
+    chosen = crowd_kit.choose_texts(answers(rows), PARAMETERS["rasa"], texts)
+    assert all(text.startswith(f"plate {task} of") for task, text in enumerate(texts[n] for n in chosen.chosen))
+    assert chosen.nearness[0] > 0.9 > chosen.nearness[2] and chosen.skill[0] > chosen.skill[2]
+    assert np.allclose(crowd_kit.encode_text("The  BARN "), crowd_kit.encode_text("the barn"))
+
+
 def test_dawid_and_skene_published_these_estimates():
     estimates = methods.fit_dawid_skene(answers(SETS["anaesthesia"]), 500, -1.0)
     assert agrees(estimates.frequencies.round(2), [0.40, 0.42, 0.11, 0.07], 1e-3)

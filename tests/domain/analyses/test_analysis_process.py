@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -11,13 +12,14 @@ import orjson
 import pytest
 
 from crowdd.features.analyses import process as analysis_process
-from crowdd.features.analyses.methods import METHODS
+from crowdd.features.analyses.methods import METHODS, PAIRS, TEXTS
 from crowdd.features.analyses.numbering import number
 from crowdd.features.analyses.runner import Question, question_of
 from crowdd.kernel.concurrency import isolated
 from crowdd.kernel.concurrency.isolated import LimitError, command
 from crowdd.kernel.errors import InvalidValueError, StoppedError
 
+HAS_CROWD_KIT = importlib.util.find_spec("crowdkit") is not None
 LINES = [(7, "u:1", "owl"), (7, "c:a", "fox"), (7, "u:2", "owl"), (9, "c:a", None), (9, "u:1", 1), (9, "u:2", True)]
 CHOICES = ["fox", "owl", None, 1]
 
@@ -60,6 +62,16 @@ def test_the_question_is_the_first_answer_field():
     assert question_of({"answer_key": "species"}) == Question(("species",), None, nulls=False)
     with pytest.raises(InvalidValueError, match=r"“n” is of type number"):
         question_of({"answers": {"name": "n", "at": "/n", "type": "number"}})
+    # Pairs and texts.
+    better = {"name": "b", "at": "/b", "type": "label", "choices": ["left", "right", "same"], "unsure": "same"}
+    asked = Question(("b",), ("left", "right"), nulls=False, columns=("left", "right"))
+    assert question_of({"answers": better}, PAIRS) == asked
+    assert question_of({"answers": {"name": "t", "at": "/t", "type": "text"}}, TEXTS) == Question(("t",), None, False)
+    with pytest.raises(InvalidValueError, match="two choices"):
+        question_of({"answers": better | {"choices": ["left", "right", "same", "both"]}}, PAIRS)
+    for takes in (PAIRS, TEXTS):
+        with pytest.raises(InvalidValueError, match="another type"):
+            question_of({"answers": {"name": "n", "at": "/n", "type": "number"}}, takes)
 
 
 def analysed(tmp_path, method="one_coin", rows=LINES, **changes):
@@ -102,6 +114,42 @@ def test_a_process_says_why_it_refuses(tmp_path):
     with pytest.raises(InvalidValueError, match="MACE needs libraries that are not installed") as refusal:
         missing.require()
     assert refusal.value.hint == "Install crowdd[trust]."
+
+
+@pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+def test_items_that_were_compared_in_pairs_get_strengths(tmp_path):
+    pairs = [[1, "a", "b"], [2, "b", "c"], [3, "c", "a"], [4, "a", None], [5, "a", "a"]]
+    (tmp_path / "pairs").write_bytes(b"".join(orjson.dumps(pair) + b"\n" for pair in pairs))
+    rows = [(task, f"u:{who}", "right" if who == task else "left") for task in range(1, 6) for who in range(1, 5)]
+    rows.append((1, "u:9", None))
+    columns = {"first": "left", "second": "right"}
+    options = {"choices": ["left", "right"], "nulls": False, "pairs": str(tmp_path / "pairs"), "columns": columns}
+    summary, tasks, volunteers = analysed(tmp_path, "bradley_terry", rows, **options)
+    assert (summary["n_answers"], summary["n_unfit"], summary["n_tasks"]) == (12, 1, 3), "4 and 5 compare nothing"
+    assert [(one["item"], one["chosen"], one["compared"]) for one in summary["items"]] == [
+        ("a", 4, 8), ("b", 4, 8), ("c", 4, 8),
+    ]  # fmt: skip
+    wide = 1.959963984540054 * (2 / 9) ** 0.5  # each two compared four times, with one comparison in four to know of
+    for one in summary["items"]:
+        assert [one["low"], one["score"], one["high"]] == pytest.approx([-wide, 0, wide], abs=1e-6)
+    assert [row[2] for row in tasks["tasks"]] == [[0.5, 0.5]] * 3 and len(volunteers["volunteers"]) == 4
+    (tmp_path / "pairs").write_bytes(orjson.dumps([4, "a", None]) + b"\n")
+    with pytest.raises(InvalidValueError, match="columns “left” and “right”"):
+        analysed(tmp_path, "bradley_terry", rows, **options)
+
+
+@pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+def test_texts_are_chosen_and_hashed_by_their_numbers(tmp_path):
+    rows = [(1, "u:1", "old barn"), (1, "u:2", "old barm"), (1, "u:3", "?"), (2, "u:1", "mill"), (2, "u:2", "mill")]
+    rows += [(2, "u:3", " "), (2, "u:4", 7), (2, "u:5", None), (3, "u:1", "Mill")]
+    summary, tasks, volunteers = analysed(tmp_path, "rasa", rows, choices=None)
+    assert (summary["n_answers"], summary["n_unfit"], summary["choices"], summary["frequencies"]) == (6, 3, [], [])
+    assert [(row[0], row[3]) for row in tasks["tasks"]] == [(1, "old barn"), (2, "mill"), (3, "Mill")]
+    lines = "1,1,1\n1,2,2\n1,3,3\n2,1,4\n2,2,4\n3,1,5\n"
+    assert summary["input_hash"] == hashlib.sha256(lines.encode()).hexdigest() and summary["converged"] is None
+    assert [row[1] for row in volunteers["volunteers"]] == [3, 2, 1]
+    with pytest.raises(InvalidValueError, match="No answer has a text"):
+        analysed(tmp_path, "rasa", [(1, "u:1", None)], choices=None)
 
 
 SLEEPER = """

@@ -1383,7 +1383,7 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
             "installed": installed,
             "max_answers": method.max_answers,
         }
-        for method, installed in zip(METHODS.values(), [True] * 4 + [False] * 6, strict=True)
+        for method, installed in zip(METHODS.values(), [True] * 4 + [False] * 8, strict=True)
     ]
     keys: Context = {
         "methods": methods,
@@ -1404,6 +1404,7 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
     }  # fmt: skip
     tied = task | {"task_id": 13, "decided": False, "value": None, "model": 0.5, "consensus": None}
     one: Context = {"next": None, "csrf": "x", "title": "Analysis 6", "figures": None, "chart": None}
+    one |= {"items": [], "replaces": True}
     rows = [task, task | {"task_id": 14, "value": None}, tied]
     yield page("analysis", "different", **LISTED, **one, analysis=done, tasks=rows, all=False)
     agreed = done | {"n_different": 0, "n_unfit": 0, "converged": True, "user_name": None}
@@ -1412,11 +1413,19 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
     measured = one | {"figures": AGREEMENT, "chart": agreement_chart.chart(AGREEMENT["measures"])}
     of_that = done | {"method": Word("agreement"), "parameters": {}}
     yield page("analysis", "agreement", **SHORT, **measured, analysis=of_that, tasks=[], all=False)
+    item: Context = {"item": "gull.jpg", "score": 1.204, "low": 0.9, "high": 1.5, "chosen": 1204, "compared": 1870}
+    ranked = one | {"items": [item, item | {"item": LONG, "score": -1.2, "low": -1.6}], "replaces": False}
+    of_pairs = done | {"method": Word("bradley_terry"), "parameters": {"rounds": 1000}}
+    yield page("analysis", "items", **SHORT, **ranked, analysis=of_pairs, tasks=rows, all=False)
+    chosen = task | {"value": "the old barn", "model": 0, "probabilities": [], "consensus": "the odd barn"}
+    of_texts = done | {"method": Word("rasa"), "parameters": {"rounds": 100}, "converged": None}
+    yield page("analysis", "texts", **SHORT, **one | {"replaces": False}, analysis=of_texts, tasks=[chosen], all=True)
     for state in (begun, failed, waiting):
         yield page("analysis", state["state"], **SHORT, **one, analysis=state, tasks=[], all=False)
     who: Context = {"volunteer": "0f1e2d3c4b5a697", "answers": 1204, "accuracy": 0.93, "skill": 0.91}
     several = [who | {"accuracy": 0.31}, who | {"skill": None}]
     yield page("analysis_volunteers", "some", **LISTED, **one, analysis=done, volunteers=several)
+    yield page("analysis_volunteers", "texts", **SHORT, **one, analysis=of_texts, volunteers=several)
     yield page("analysis_volunteers", "none", **SHORT, **one, analysis=begun, volunteers=[])
 
 

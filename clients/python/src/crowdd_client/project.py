@@ -121,6 +121,11 @@ class Project:
         """What an analysis says of each volunteer, the least accurate first."""
         return self._listing(f"analysis/{analysis_id}/volunteers", "volunteers of an analysis", ("after", "volunteer"))
 
+    def analysis_items(self, analysis_id: int) -> list[Record]:
+        """The items that an analysis ``bradley_terry`` compared, the strongest first, each with its interval."""
+        items: list[Record] = self._transport.json("GET", f"/api/project/{self.id}/analysis/{analysis_id}/items")
+        return items
+
     def analysis_agreement(self, analysis_id: int) -> Record | None:
         """The figures of an analysis ``agreement``, each with its interval; None for other methods."""
         found: Record | None = self._transport.json("GET", f"/api/project/{self.id}/analysis/{analysis_id}/agreement")
