@@ -139,7 +139,7 @@ class Analyses:
         if row["method"] == agreement.NAME:
             raise InvalidValueError(_("This analysis measures agreement. Use another method for results."))
         if not await review_statements.list_choices(self._db, project_id):
-            raise InvalidValueError(_("Only results of a label can be replaced. Declare the answer field first."))
+            raise InvalidValueError(_("Only results of a label can be replaced. Say first what answers contain."))
         return await self._changes.apply_analysis(who, project_id, analysis_id, dry_run)
 
     async def agreement(self, row: AnalysisRow) -> AgreementFigures | None:

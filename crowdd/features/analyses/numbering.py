@@ -45,7 +45,7 @@ def number(lines: Iterable[bytes], choices: Sequence[Choice] | None, *, nulls: b
     for line in lines:
         reader.take(*orjson.loads(line))
     if not reader.label:
-        raise InvalidValueError(_("No answer has one of the choices. Check the answer fields of the project."))
+        raise InvalidValueError(_("No answer has one of the choices. Check what answers should contain."))
     return reader.numbered(list(choices or ()))
 
 
