@@ -5,6 +5,7 @@ python -m bench.budgets.walk [--pictures FOLDER]
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from typing import Any
 
 import attrs
 import click
-from playwright.sync_api import sync_playwright
+from PIL import Image
+from playwright.sync_api import FilePayload, sync_playwright
 from support.servers.chromium import binary
 
 from bench.support import testbed
@@ -21,7 +23,6 @@ from bench.support.figures import table
 
 MAX_CLICKS, MAX_SECONDS = 8, 180.0  # from "Start a project" to the first own answer; of everything
 _FLAGS = ("--no-sandbox", "--disable-gpu")
-_ROWS = "picture,note\n" + "".join(f"/static/img/sample-{n % 3 + 1}.svg,{n}\n" for n in range(6))
 _PASSWORD = "a-long-password-1"
 _SIZES = ((1280, 900), (390, 844))
 
@@ -56,6 +57,13 @@ class Walk:
         self.page.emulate_media(color_scheme="light")
 
 
+def _picture(number: int) -> FilePayload:
+    """A photograph of a moth, as a browser sends it."""
+    file = io.BytesIO()
+    Image.new("RGB", (640, 480), (40 + 30 * number, 90, 60)).save(file, "JPEG")
+    return {"name": f"moth-{number}.jpg", "mimeType": "image/jpeg", "buffer": file.getvalue()}
+
+
 def arrive(walk: Walk) -> None:
     walk.page.goto(walk.url)
 
@@ -75,15 +83,15 @@ def create(walk: Walk) -> None:
     walk.page.fill("#name", "Moths by night")
     walk.page.fill("#description", "Which moth is this?")
     walk.press("button", "Create the project")
-    walk.press("button", "Use the picture with buttons")
-    walk.page.wait_for_url("**/tasks/import")
+    walk.press("button", "Start with an example")
+    walk.press("button", "Save and add tasks")
+    walk.page.wait_for_url("**/tasks/media")
 
 
 def add_tasks(walk: Walk) -> None:
-    walk.page.set_input_files("#file", {"name": "moths.csv", "mimeType": "text/csv", "buffer": _ROWS.encode()})
-    walk.clicks += 1  # the file; its preview opens by itself
-    walk.press("button", "Add 6 tasks")
-    walk.page.get_by_role("heading", name="Import results").wait_for()
+    walk.page.set_input_files("#files", [*map(_picture, range(6))])
+    walk.clicks += 1  # the files; they are sent at once
+    walk.page.get_by_role("heading", name="Upload results").wait_for()
 
 
 def choose(walk: Walk) -> None:
@@ -98,7 +106,7 @@ def try_it(walk: Walk) -> None:
 
 
 def answer(walk: Walk) -> None:
-    walk.page.frame_locator("#presenter iframe").get_by_role("button", name="Yes").click()
+    walk.page.frame_locator("#presenter iframe").get_by_role("button", name="Something").click()
     walk.clicks += 1
     walk.page.locator("#count", has_text="1").wait_for()
 

@@ -148,7 +148,7 @@ class Analyses:
         if METHODS[row["method"]].takes != LABELS:
             raise InvalidValueError(_("Results cannot be replaced by what this method says."))
         if not await review_statements.list_choices(self._db, project_id):
-            raise InvalidValueError(_("Only results of a label can be replaced. Declare the answer field first."))
+            raise InvalidValueError(_("Only results of a label can be replaced. Say first what answers contain."))
         return await self._changes.apply_analysis(who, project_id, analysis_id, dry_run)
 
     async def agreement(self, row: AnalysisRow) -> AgreementFigures | None:

@@ -48,7 +48,7 @@ def number(lines: Iterable[bytes], choices: Sequence[Choice] | None, *, nulls: b
     if not reader.label:
         if texts:
             raise InvalidValueError(_("No answer has a text."))
-        raise InvalidValueError(_("No answer has one of the choices. Check the answer fields of the project."))
+        raise InvalidValueError(_("No answer has one of the choices. Check what answers should contain."))
     return reader.numbered(list(choices or ()))
 
 

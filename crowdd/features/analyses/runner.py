@@ -69,7 +69,9 @@ def question_of(info: Values, takes: str = LABELS) -> Question:
     if first.opinion:
         raise InvalidValueError(_("“%(name)s” asks for opinions, of which none is right.", name=first.name))
     if first.type != "label":
-        words = _("Analyses need a label as the first answer field (“%(name)s” is of type %(type)s).", **_shown(first))
+        words = _(
+            "Analyses need a label as the first value of answers (“%(name)s” is of type %(type)s).", **_shown(first)
+        )
         raise InvalidValueError(words)
     return Question(first.path, _choices(first), nulls=True, unordered=first.unsure)
 

@@ -16,7 +16,7 @@ from crowdd.features.batches import grouping, statements
 from crowdd.features.batches.batch_state import BatchState, state_of, unsettled
 from crowdd.features.batches.grouping import clean_path, is_system_file
 from crowdd.features.batches.incoming_files import Demand, IncomingFiles, Part, refusal
-from crowdd.features.batches.made_files import MAX_COLUMN, question_columns
+from crowdd.features.batches.made_files import MAX_COLUMN
 from crowdd.features.batches.rows import Batch, BatchChoices, ListedBatch, MediaFile
 from crowdd.features.batches.runner import BatchRunner
 from crowdd.features.projects.rows import ProjectPage
@@ -28,6 +28,7 @@ from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, No
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.questions.columns import question_columns
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.sched.queue import Queue, QueuedTask

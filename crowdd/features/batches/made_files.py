@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -19,18 +19,10 @@ from crowdd.kernel.languages import Sentence
 from crowdd.kernel.languages import _ as sentence
 from crowdd.kernel.languages import ngettext as plural
 from crowdd.kernel.values import JsonObject
+from crowdd.kinds.questions.columns import PICTURE
 
-PICTURE, SOUND, VIDEO = "picture", "sound", "video"
-MEDIA_KINDS: Final = (PICTURE, SOUND, VIDEO)
 MAX_COLUMN = 100  # characters, as sources of questions have it
 TILES = "_tiles"  # behind the name of a column with a picture
-_KIND_OF_MEDIUM: Final = {
-    "picture": PICTURE,
-    "pictures": PICTURE,
-    "zoom_picture": PICTURE,
-    "sound": SOUND,
-    "video": VIDEO,
-}
 
 
 @attrs.frozen
@@ -46,25 +38,6 @@ class Medium:
     filename: str
     facts: Mapping[str, Any]
     tiles: str = ""
-
-
-def question_columns(questions: object) -> dict[str, list[str]]:
-    """The columns that the media of a list of questions read, by kind (picture, sound, video), in their order."""
-    columns: dict[str, list[str]] = {kind: [] for kind in MEDIA_KINDS}
-    for step in _dicts(questions, "steps"):
-        for medium in _dicts(step, "media"):
-            kind = _KIND_OF_MEDIUM.get(str(medium.get("type")))
-            source = medium.get("source")
-            for each in source if isinstance(source, list) else [source]:
-                column = each.get("column") if isinstance(each, dict) else None
-                if kind and isinstance(column, str) and column not in columns[kind]:
-                    columns[kind].append(column)
-    return columns
-
-
-def _dicts(value: object, name: str) -> list[dict[str, Any]]:
-    listed = value.get(name) if isinstance(value, dict) else None
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
 def columns_for(kind: str, questions: Mapping[str, Sequence[str]], chosen: str = "") -> list[str]:

@@ -10,7 +10,7 @@ from crowdd.features.batches import made_files
 from crowdd.features.batches.batch_state import BatchState
 from crowdd.features.batches.batches import Batches, columns_of
 from crowdd.features.batches.incoming_files import Part
-from crowdd.features.batches.made_files import MEDIA_KINDS, columns_for
+from crowdd.features.batches.made_files import columns_for
 from crowdd.features.batches.rows import MediaFile
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
@@ -32,6 +32,7 @@ from crowdd.kernel.errors import (
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.values import Values
 from crowdd.kinds.kind import outward
+from crowdd.kinds.questions.columns import MEDIA_KINDS
 
 _AT: Final = "/project/<short_name>/tasks/media"
 SHOWN_ADDED, SHOWN_REFUSED = 12, 200  # files

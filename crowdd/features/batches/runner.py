@@ -28,7 +28,6 @@ from crowdd.features.batches.made_files import (
     list_made_files,
     medium_of,
     pages_of,
-    question_columns,
     task_info_of,
 )
 from crowdd.features.batches.rows import Batch, MediaFile
@@ -43,6 +42,7 @@ from crowdd.kernel.errors import ForbiddenError, InvalidValueError, NotFoundErro
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import JsonObject
 from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.questions.columns import question_columns
 from crowdd.kinds.roles import OWNERS
 from crowdd.sched.queue import QueuedTask
 

@@ -130,7 +130,7 @@ class EditorPages:
         words = part == "task_presenter" and "question" in incoming.form
         text = editor_texts.worded(incoming, sent) if words else sent
         if not text.strip() and part == "task_presenter":
-            raise FormError({"editor": [_("Volunteers need a presenter to see tasks. Start with a template.")]})
+            raise FormError({"editor": [_("Volunteers need questions to answer. Start with a template.")]})
         return text
 
     async def _begin(self, incoming: Incoming, row: ProjectPage, name: str) -> Response:

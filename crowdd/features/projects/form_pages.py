@@ -282,7 +282,7 @@ class DeletingPages:
             words = _("Type the short name of the project exactly.")
             return await self._page(incoming, row, {"confirm": [words]}, Message(flash=words, status="error"))
         await self._records.delete(PROJECT, incoming.who, row["id"])
-        return Redirect(f"/account/{quote(incoming.who.user_name)}/", _("Project deleted!"))
+        return Redirect(f"/account/{quote(incoming.who.user_name)}/", _("Project deleted."))
 
     async def _owned(self, incoming: Incoming, short_name: str) -> ProjectPage:
         """The project, for its owner and for administrators; co-owners cannot delete it."""

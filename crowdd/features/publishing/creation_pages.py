@@ -14,7 +14,7 @@ from crowdd.features.gallery.shown_templates import GROUP_NAMES, ShownTemplate, 
 from crowdd.features.gallery.template import Template
 from crowdd.features.projects import project_validation
 from crowdd.features.projects.project_validation import slug
-from crowdd.features.publishing.draft_steps import data_page
+from crowdd.features.questions.questions import data_page
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming

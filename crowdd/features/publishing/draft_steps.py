@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 import attrs
 
-from crowdd.features.batches.made_files import question_columns
-from crowdd.kinds.questions import QUESTIONS
+from crowdd.features.questions.questions import data_page
 from crowdd.kinds.questions.validation import asks
 
 Name = Literal["ask", "tasks", "redundancy", "visibility", "try", "publish"]
@@ -35,17 +34,13 @@ _PAGES: Final[Mapping[Name, str]] = {
 }
 
 
-def data_page(info: Mapping[str, object]) -> str:
-    """Where a draft gets its tasks: files where its questions show some, otherwise tables."""
-    return "tasks/media" if any(question_columns(info.get(QUESTIONS)).values()) else "tasks/import"
-
-
 def draft_steps(project: Mapping[str, Any], n_tasks: int | None, n_task_runs: int | None) -> list[Step]:
     """The steps of a draft, in their order."""
     at = f"/project/{quote(project['short_name'])}/"
     does_ask, has_tasks = asks(project.get("info") or {}), bool(n_tasks)
     ready: dict[Name, bool] = {"redundancy": has_tasks, "try": does_ask and has_tasks}
     done: dict[Name, bool] = {"ask": does_ask, "tasks": has_tasks, "redundancy": has_tasks, "try": bool(n_task_runs)}
+    done["visibility"] = does_ask  # it is open, or closed where people say what they think; publishing names it
     pages = {**_PAGES, "tasks": data_page(project.get("info") or {})}
     return [Step(name, at + page, ready.get(name, True), done.get(name, False)) for name, page in pages.items()]
 
@@ -55,4 +50,4 @@ def next_step(steps: list[Step], here: str) -> Step | None:
     names = [step.name for step in steps]
     if here in names:
         return next((step for step in steps[names.index(here) + 1 :] if step.ready), None)
-    return next((step for step in steps if step.ready and not step.done and step.name != "visibility"), None)
+    return next((step for step in steps if step.ready and not step.done), None)

@@ -64,17 +64,17 @@ class AnswerFieldPages:
             shown = text if isinstance(text, str) else orjson.dumps(text).decode()
             form = {"fields": shown, "errors": {"fields": [error.args[0]]}, "csrf": self._forms.csrf.token(incoming)}
             return await self._page(incoming, row, form, MISTAKES)
-        return Redirect(f"/project/{quote(short_name)}/answerfields", _("The answer fields have been saved."))
+        return Redirect(f"/project/{quote(short_name)}/answerfields", _("What answers contain has been saved."))
 
     async def use(self, incoming: Incoming, short_name: str) -> Response:
         """Declares what the newest answers have at a place (``at``) as the first field."""
         row = await self._projects.owned(short_name, incoming.who)
         if not await self._fields.use(row, incoming.field("at"), incoming.who):
             raise InvalidValueError(_("None of the newest answers has a value there. Reload the page."))
-        return Redirect(f"/project/{quote(short_name)}/answerfields", _("The answer fields have been saved."))
+        return Redirect(f"/project/{quote(short_name)}/answerfields", _("What answers contain has been saved."))
 
     async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
-        context = await self._views.context(incoming, row, _("Answer fields"))
+        context = await self._views.context(incoming, row, _("What answers contain"))
         overview = await self._fields.overview(row, incoming.who)
         public = AnswerFieldsPublic(
             **context.public,

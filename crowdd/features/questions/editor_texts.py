@@ -75,7 +75,7 @@ def _wordless(incoming: Incoming, document: str) -> str:
     """A document without declared texts. Raises FormError if a field was changed that it cannot hold."""
     before, words = shown(incoming), typed(incoming)
     if not before:
-        raise InvalidValueError(_("This presenter has no texts that can be edited separately."))
+        raise InvalidValueError(_("This page has no texts that can be edited separately."))
     if lost := [name for name, value in words.items() if name in before and value != before[name]]:
         raise FormError({name: [_("The HTML below no longer contains this text.")] for name in lost})
     return document

@@ -14,7 +14,7 @@ from crowdd.features.questions import documents, editor_texts, questions
 from crowdd.features.questions.builder_pages import Builder, FoundProblem, parse_json, samples_of_questions
 from crowdd.features.questions.editor_texts import PART
 from crowdd.features.questions.previews import Preview, Previews
-from crowdd.features.questions.questions import NOTHING_FOUND, Review
+from crowdd.features.questions.questions import NOTHING_FOUND, Review, data_page
 from crowdd.features.questions.rows import QuestionVersion
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -48,6 +48,17 @@ _FIRST: Final[dict[str, Any]] = {
     ],
 }
 """Questions to begin with."""
+
+
+def _first(sentence: str) -> Values:
+    """Questions to begin with, which ask what the sentence of the project asks."""
+    if not sentence.rstrip().endswith(_ASKED):
+        return _FIRST
+    (step,) = _FIRST["steps"]
+    return {**_FIRST, "steps": [{**step, "questions": [{**step["questions"][0], "text": sentence.strip()}]}]}
+
+
+_ASKED: Final = ("?", "\uff1f", "\u061f", "\u037e")
 
 
 class QuestionsPublic(ProjectPublic, WithForm, Message):
@@ -90,7 +101,7 @@ class QuestionsEditor:
     async def show(self, incoming: Incoming, row: ProjectPage) -> Response:
         """The stored questions, those of the earlier ``version``, or some to begin with."""
         shown = await self._earlier(incoming, row)
-        shown_questions = shown or row["info"].get(QUESTIONS) or _FIRST
+        shown_questions = shown or row["info"].get(QUESTIONS) or _first(row["description"])
         form = self._filled(incoming, row, questions=_text(shown_questions))
         return await self._page(incoming, row, form)
 
@@ -108,7 +119,7 @@ class QuestionsEditor:
         return self._forms.filled(incoming, id=row["id"], base=questions.describe_state(row["info"]), **values)
 
     async def save(self, incoming: Incoming, row: ProjectPage) -> Response:
-        """Stores ``questions``. ``btn`` = ``Check`` only checks them.
+        """Stores ``questions``; with ``onward``, tasks come next. ``btn`` = ``Check`` only checks them.
 
         ``btn`` = ``Html`` stores the page that shows the stored questions in their place.
         """
@@ -128,7 +139,10 @@ class QuestionsEditor:
             form = self._filled(incoming, row, questions=incoming.field("questions")) | {"errors": error.errors}
             return await self._page(incoming, row, form, MISTAKES, Review(problems, [], None))
         now = await self._projects.owned(row["short_name"], incoming.who)
-        return Redirect(path_of(row["short_name"]), editor_texts.outcome(QUESTIONS, row, now))
+        outcome = editor_texts.outcome(QUESTIONS, row, now)
+        if incoming.field("onward"):
+            return Redirect(f"/project/{quote(row['short_name'])}/{data_page(now['info'])}", outcome)
+        return Redirect(path_of(row["short_name"]), outcome)
 
     async def _checked(self, incoming: Incoming, row: ProjectPage) -> Response:
         form = self._filled(incoming, row, questions=incoming.field("questions"))

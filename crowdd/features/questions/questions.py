@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -24,11 +25,17 @@ from crowdd.kinds.answers import ANSWERS, DERIVED, derived
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.questions import QUESTIONS, Problem
 from crowdd.kinds.questions.changes import Change, Fit, changes, count_fits
+from crowdd.kinds.questions.columns import question_columns
 from crowdd.kinds.questions.question_type import Columns, advice
 from crowdd.kinds.roles import OWNERS
 
 _OF_ANSWERS: Final = frozenset({"removed", "type", "choices", "options"})
 """Changes by which stored answers may no longer fit."""
+
+
+def data_page(info: Mapping[str, object]) -> str:
+    """Where a draft gets its tasks: files where its questions show some, otherwise tables."""
+    return "tasks/media" if any(question_columns(info.get(QUESTIONS)).values()) else "tasks/import"
 
 
 @attrs.frozen

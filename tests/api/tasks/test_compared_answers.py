@@ -167,5 +167,5 @@ async def test_owners_are_told_of_answers_that_do_not_fit(served: Any) -> None:
             f"/api/project/{project['id']}", json={"info": {**info, "answers": [{**field, "choices": choices}]}}
         )
         html = (await owner.get(at, headers={"Accept": "text/html"})).text
-        assert ("2 of the newest 20 answers do not fit the answer field." in html) is warned
+        assert ("2 of the newest 20 answers do not contain what they should." in html) is warned
         assert "do not fit" not in (await person.get(at, headers={"Accept": "text/html"})).text

@@ -71,7 +71,7 @@ def test_the_answer_is_declared_then_gold_tasks_are_ticked(owner: Owner) -> None
     page, tasks = owner.page, owner.project.tasks
     owner.go("answerfields")
     page.get_by_role("button", name=re.compile("Use this.*kind")).click()
-    page.get_by_text("The answer fields have been saved.").wait_for()
+    page.get_by_text("What answers contain has been saved.").wait_for()
     owner.look()
     declared = page.get_by_role("table", name="Declared fields").locator("tbody tr")
     assert declared.count() == 1 and "fox" in declared.inner_text() and "9 of 9" in declared.inner_text()

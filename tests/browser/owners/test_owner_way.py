@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.until import until_on
+from browser import own_files
 
 pytestmark = pytest.mark.browser
-MAX_CLICKS = 9
-ROWS = "picture,gate\n" + "".join(f"/static/img/sample-{n}.svg,{n}\n" for n in (1, 2, 3))
+MAX_CLICKS = 8
 
 
 def opened(browser: Any) -> Any:
@@ -26,7 +26,9 @@ def errors_of(page: Any) -> list[str]:
     return wrong
 
 
-def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any, new_person: Callable[[], Any]) -> None:
+def test_from_signing_in_to_the_first_own_answer(
+    live_server: Any, browser: Any, new_person: Callable[[], Any], tmp_path: Path
+) -> None:
     person = new_person()
     page, clicks, short = opened(browser), [], f"gate-{uuid.uuid4().hex[:8]}"
     wrong = errors_of(page)
@@ -49,22 +51,24 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     page.fill("#description", "Which animal came through?")
     click(button("Create the project"))
     page.locator("#builder").get_by_role("heading", name="What do you ask?").wait_for()
-    click(page.get_by_role("link", name="Use a ready layout or your own HTML instead"))
-    assert page.input_value("#question") == "Which animal came through?"
-    page.fill("#answers", "A fox\nA marten")
-    click(button("Use the picture with buttons"))
-    page.wait_for_url("**/tasks/import")
-    page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": ROWS.encode()})
-    clicks.append("the file")  # its preview opens by itself
-    click(button("Add 3 tasks"))
-    until_on(page, lambda: person.api("GET", "project", short_name=short)[0]["n_tasks"] == 3)  # the queue makes them
-    click(page.locator("main section").get_by_role("link", name="Try it"))
+    click(button("Start with an example"))
+    written = page.locator("#builder .b-item").get_by_label("Question", exact=True)
+    assert written.first.input_value() == "Which animal came through?", "it asks what the project asks"
+    choices = page.locator("#builder .b-choice input[id$=-text]")
+    for nth, words in enumerate(("A fox", "A marten")):
+        choices.nth(nth).fill(words)
+    click(button("Save and add tasks"))
+    page.wait_for_url("**/tasks/media")
+    page.set_input_files("#files", own_files.pictures(tmp_path))
+    clicks.append("the files")  # they are sent at once
+    page.wait_for_url("**/tasks/media/*")
+    click(page.get_by_role("main").get_by_role("link", name="Try it", exact=True).last)
     frame = page.frame_locator("#presenter iframe")
-    frame.get_by_role("heading", name="Which animal came through?").wait_for()
+    frame.get_by_role("heading", name="Which animal came through?", level=1).wait_for()
     click(frame.get_by_role("button", name="A marten"))
     page.locator("#count", has_text="1").wait_for()
     runs = person.api("GET", "taskrun", project_id=person.api("GET", "project", short_name=short)[0]["id"])
-    assert [run["info"] for run in runs] == [{"answer": "A marten"}]
+    assert [run["info"]["seen"] for run in runs] == ["a_marten"]
     assert len(clicks) <= MAX_CLICKS and wrong == []
     page.context.close()
 

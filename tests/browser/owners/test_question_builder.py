@@ -64,6 +64,60 @@ def test_a_question_is_built_by_keyboard(shared: Any, new_project: Any) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize("is_template", [True, False])
+def test_a_label_that_is_replaced_leaves_nothing_of_the_template(
+    shared: Any, new_project: Any, is_template: bool
+) -> None:
+    duck = {"value": "bird", "text": "Eine Ente", "key": "d", "colour": "#a32a1c"}
+    boat = {"value": "boot", "text": "Ein Boot", "key": "b"}
+    photo = {"name": "photo", "type": "picture", "source": {"column": "picture"}}
+    question = {"name": "seen", "type": "box", "on": "photo", "text": "?", "labels": [duck, boat]}
+    document = {"version": 1, "steps": [{"name": "look", "media": [photo], "questions": [question]}]}
+    shared.begin()
+    shared.mine = new_project(n_answers=2)
+    shared.sign_in(shared.mine.owner)
+    shared.mine.show(questions=document, task_presenter=None, **({"template": "boxes"} if is_template else {}))
+    shared.go("/project/MINE/tasks/taskpresentereditor?part=questions")
+    page = shared.page
+    page.locator(".b-item.b-item .b-name", has_text="Boxes").click()
+    words = page.locator(".b-choice input[id$=-text]")
+
+    def labels() -> list[dict[str, str]]:
+        return [{**each} for each in written(page)["steps"][0]["questions"][0]["labels"]]
+
+    words.first.fill("")
+    words.first.press_sequentially("Blue swan")
+    replaced = {"value": "blue_swan", "text": "Blue swan", "key": "l", "colour": "#a32a1c"}
+    assert labels() == [replaced if is_template else {**duck, "text": "Blue swan"}, boat]
+    words.nth(1).fill("Ein Boot im Hafen")
+    assert labels()[1]["key"] == "b", "a text that only grows keeps its key"
+    words.nth(1).fill("Kahn")
+    assert labels()[1]["key"] == "k" and shared.console == []
+
+
+@pytest.mark.proof
+def test_numbers_are_read_as_the_language_of_the_page_writes_them(make_stage: Any, new_project: Any) -> None:
+    chart = {"name": "chart", "type": "map", "description": "Karte", "center": [48.137, 11.5]}
+    question = {"name": "where", "type": "map_place", "on": "chart", "text": "Wo?"}
+    document = {"version": 1, "steps": [{"name": "look", "media": [chart], "questions": [question]}]}
+    stage = make_stage(viewport={"width": 1280, "height": 900})
+    german = (
+        "new MutationObserver(() => { document.documentElement.lang = 'de' }).observe(document, { childList: true })"
+    )
+    stage.context.add_init_script(german)
+    page = build(stage, new_project, document)
+    page.locator(".b-media .b-name").click()
+    latitude, longitude = page.locator("input[id*=-center-]").all()
+    assert [latitude.input_value(), longitude.input_value()] == ["48,137", "11,5"]
+    longitude.fill("11,575")
+    assert written(page)["steps"][0]["media"][0]["center"] == [48.137, 11.575]
+    latitude.fill("48.1")
+    assert written(page)["steps"][0]["media"][0]["center"] == [48.1, 11.575] and stage.console == []
+    longitude.fill("elf")
+    assert written(page)["steps"][0]["media"][0]["center"] == [48.1, "elf"], "the check says that this is no number"
+
+
+@pytest.mark.proof
 def test_questions_are_built_by_keyboard_alone_and_undone(shared: Any, new_project: Any) -> None:
     page = build(shared, new_project)
     press, write = page.keyboard.press, page.keyboard.type

@@ -16,7 +16,8 @@ from crowdd.features.batches.grouping import (
     group_paths,
     is_system_file,
 )
-from crowdd.features.batches.made_files import Medium, question_columns, task_info_of
+from crowdd.features.batches.made_files import Medium, task_info_of
+from crowdd.kinds.questions.columns import question_columns
 
 
 @pytest.mark.parametrize(

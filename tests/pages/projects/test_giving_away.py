@@ -277,7 +277,7 @@ async def test_administrators_delete_projects_in_their_session_and_not_by_their_
     assert (await browser.request("DELETE", at, headers=JSON)).status == 204
     assert await stage.state() == []
     await served.project(stage.bob, "fish")
-    assert (await browser.send_form("/project/fish/delete", {"confirm": "fish"})).json()["flash"] == "Project deleted!"
+    assert (await browser.send_form("/project/fish/delete", {"confirm": "fish"})).json()["flash"] == "Project deleted."
 
 
 @pytest_twisted.ensureDeferred

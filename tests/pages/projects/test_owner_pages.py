@@ -552,7 +552,7 @@ async def test_a_project_is_deleted_when_its_name_is_typed(served):
     plain = await ada.post("/project/birds/delete", data={"csrf_token": "x"}, headers=HTML)
     assert plain.status == 200 and (await ada.page("/project/birds/")).status == 200, "a page has to have it typed"
     done = (await ada.post("/project/birds/delete", json={"confirm": "birds"})).json()
-    assert done == {"next": "/account/ada/", "flash": "Project deleted!", "status": "success"}
+    assert done == {"next": "/account/ada/", "flash": "Project deleted.", "status": "success"}
     assert (await ada.page("/project/birds/")).status == 404
     assert (await ada.get(f"/api/task?project_id={project['id']}&all=1")).json() == []
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest_twisted
 from support.checks.shows import shows
 
@@ -122,3 +125,38 @@ async def test_only_owners_share_and_letters_without_a_font_are_named(served):
     private = {"info": {"task_presenter": "x", "thumbnail": "../../etc/passwd", "container": "user_1"}, "name": "Birds"}
     assert (await owner.put(f"/api/project/{project['id']}", json=private)).status == 200
     assert (await owner.get("/project/birds/share/poster.pdf")).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_each_step_of_a_draft_is_shown_as_done_when_nothing_is_left_to_do_there(served):
+    owner = await served.person("owner")
+    form = {"name": "Gates", "short_name": "gates", "description": "Is it a fox?"}
+    assert (await owner.post("/project/new", json=form)).json()["next"].endswith("/tasks/taskpresentereditor")
+
+    async def done():
+        steps = re.findall(r'<li class="done">.*?>([^<]*)<', (await shown(owner, "/project/gates/publish")))
+        return [step.strip() for step in steps]
+
+    assert await done() == []
+    editor = "/project/gates/tasks/taskpresentereditor?part=questions"
+    begun = (await owner.page(editor)).json()["form"]
+    assert json.loads(begun["questions"])["steps"][0]["questions"][0]["text"] == "Is it a fox?"
+    sent = {"questions": json.dumps(QUESTIONS), "base": begun["base"]}
+    assert (await owner.post(editor, json={**sent, "onward": "on"})).json()["next"] == "/project/gates/tasks/media"
+    assert await done() == ["Question and answers", "Who sees answers"]
+    project = (await owner.get("/api/project", params={"short_name": "gates"})).json()[0]
+    await owner.post("/api/task", json={"project_id": project["id"], "info": {"url": "/static/img/sample-1.svg"}})
+    assert await done() == ["Question and answers", "Tasks", "Answers per task", "Who sees answers"]
+
+
+@shows("page-editor-questions-onward")
+@pytest_twisted.ensureDeferred
+async def test_texts_lead_on_to_tables_and_mistakes_nowhere(served):
+    owner = await served.person("owner")
+    await served.project(owner, tasks=0)
+    editor = "/project/birds/tasks/taskpresentereditor?part=questions"
+    step = {**QUESTIONS["steps"][0], "media": []}
+    sent = {"questions": json.dumps({**QUESTIONS, "steps": [step]}), "onward": "on"}
+    refused = (await owner.post(editor, json={**sent, "questions": "{"})).json()
+    assert refused["form"]["errors"] and "next" not in refused
+    assert (await owner.post(editor, json=sent)).json()["next"] == "/project/birds/tasks/import"

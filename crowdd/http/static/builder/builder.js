@@ -43,6 +43,7 @@ class Builder {
     this.broken = !fresh && !isShown(found);
     this.store = new Store(fresh ? parsed(text.value) : this.broken ? { version: this.declared.version, steps: [] } : found, (how) => this.changed(how));
     this.main = this.language = text.dataset.language || this.likelyLanguage();
+    this.borrowed = told.borrowed && !this.declared.n_answers; // from a template, and nobody has answered
     this.answered = told.stored && this.declared.n_answers > 0 ? { names: namesIn(this.document), values: new Set(JSON.stringify(this.document).match(/"value":"[^"]*"/g)) } : null;
     this.build();
   }
@@ -192,6 +193,13 @@ class Builder {
     this.commit(next, { focus: `b${idOf(question)}-text` });
   }
 
+  /* The example, with its question to be written. */
+  startExample() {
+    const [question] = this.example.steps[0].questions;
+    this.open.add(idOf(question));
+    this.commit(this.example, { focus: `b${idOf(question)}-text` });
+  }
+
   /** Moves an entry; `to` is a path as it is before the move. */
   move(from, to, name) {
     const list = to.slice(0, -1), same = JSON.stringify(list) === JSON.stringify(from.slice(0, -1));
@@ -332,7 +340,7 @@ class Builder {
     const gallery = document.getElementById("builder-gallery"), ways = element("p", { className: "row" });
     if (this.example) {
       const button = element("button", { type: "button", className: "btn" }, this.word("start_example"));
-      button.addEventListener("click", () => this.commit(this.example, { focus: "builder-add-step" }));
+      button.addEventListener("click", () => this.startExample());
       ways.append(button);
     }
     if (gallery) ways.append(gallery.content.cloneNode(true));

@@ -6,9 +6,19 @@ export class Save {
     Object.assign(this, { ui, form, checks, agreed: false });
     this.button = element("button", { className: "btn main" }, ui.word("save"));
     this.button.setAttribute("form", form.id);
+    this.buttons = form.elements.onward ? [this.further(form.elements.onward), this.button] : [this.button];
     this.effects = element("ul", { className: "stack tight" });
     this.dialog = this.ask();
     form.addEventListener("submit", (event) => this.submit(event), true);
+  }
+
+  /* While a project has no tasks, what comes next is the same press. */
+  further(onward) {
+    const button = element("button", { className: "btn main" }, this.ui.word("save_onward"));
+    button.setAttribute("form", this.form.id);
+    this.button.className = "btn";
+    this.form.addEventListener("submit", ({ submitter }) => { if (submitter) onward.value = submitter === button ? "on" : ""; }, true);
+    return button;
   }
 
   ask() {

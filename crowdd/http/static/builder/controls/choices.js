@@ -1,4 +1,5 @@
-/* Lists of choices, rows, columns and labels.  The stored value follows the text until somebody changes it. */
+/* Lists of choices, rows, columns and labels.  The stored value follows the text until somebody changes it, and so does a key
+   that is a letter of the text.  In questions of a template that nobody has answered, both follow whatever they were. */
 import { element } from "../../questions/element.js";
 import { at, idOf, insert, put, remove } from "../store.js";
 import { follows, slug } from "../names.js";
@@ -42,14 +43,38 @@ function free(base, entries) {
 const value = (words, entries) => free(slug(words) || words.trim().slice(0, 190) || "choice", entries);
 const isDerived = (stored, words) => stored === "" || /^(choice|row|column|label|entry)(_\d+)*$/.test(stored) || follows(stored, slug(words) || words.trim().slice(0, 190));
 
+const LETTER = /^[a-gi-rt-y]$/; // others are keys of the page
+/* The key that an entry has if it is still a letter of its text, otherwise the first one that nothing else in the step has. */
+function keyOf(words, now, others) {
+  const made = slug(words), initials = made.split("_").map(([letter]) => letter);
+  if (now && made.includes(now)) return now;
+  return [...initials, ...made].find((letter) => LETTER.test(letter) && !others.has(letter));
+}
+
+function takenKeys(ui, here) {
+  const found = new Set(), own = ui.at(here), visit = (node) => {
+    if (node === own || !node || typeof node !== "object") return;
+    if (typeof node.key === "string") found.add(node.key);
+    Object.values(node).forEach(visit);
+  };
+  visit(ui.at(here.slice(0, 2)));
+  return found;
+}
+
 function row({ field, ui, entries, nth }) {
   const { path, option } = field, here = [...path, nth], id = `b${idOf(entries[nth])}`, word = (name) => `${ui.word("entry_n", { list: option.label, n: nth + 1 })}: ${name}`;
   const parts = Object.fromEntries(option.parts.map((part) => [part.name, part]));
+  let derived = null; // as it was before the first letter: a text that is replaced is empty or another one meanwhile
   const told = (words, before) => {
     const now = ui.at(here), others = ui.at(path).filter((_, other) => other !== nth), said = anyWords(words, ui.main, ui.main);
-    const derived = isDerived(now.value, before) && !ui.isAnswered(path, now.value);
-    const next = put(ui.document, [...here, "text"], words);
-    ui.commit(derived && said ? put(next, [...here, "value"], value(said, others)) : next, { key: `${id}-text`, structural: false });
+    derived ??= {
+      value: (ui.borrowed || isDerived(now.value, before)) && !ui.isAnswered(path, now.value),
+      key: LETTER.test(now.key ?? "") && (ui.borrowed || slug(before).includes(now.key)),
+    };
+    let next = put(ui.document, [...here, "text"], words);
+    if (derived.value && said) next = put(next, [...here, "value"], value(said, others));
+    if (derived.key && said) next = put(next, [...here, "key"], keyOf(said, now.key, takenKeys(ui, here)));
+    ui.commit(next, { key: `${id}-text`, structural: false });
   };
   const text = wordsInput({ path: [...here, "text"], empty: "" }, ui, { told });
   Object.assign(text, { id: `${id}-text`, ariaLabel: word(parts.text.label) });

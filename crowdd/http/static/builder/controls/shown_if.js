@@ -3,6 +3,7 @@ import { element } from "../../questions/element.js";
 import { put } from "../store.js";
 import { anyWords } from "../texts.js";
 import { grouped, labelled, line, pointer } from "./field.js";
+import { numeric, written } from "./simple.js";
 
 const MAX_SCALE = 25; // values of a scale that are shown as boxes
 
@@ -72,9 +73,9 @@ function answers({ id, path, question, is, ui }) {
 
 /* Numbers in one line, for answers that can be any number. */
 function numbers({ id, path, is, ui }) {
-  const input = line({ inputMode: "decimal", dir: "ltr", value: is.filter((value) => value !== null).join(" ") });
+  const input = line({ inputMode: "decimal", dir: "ltr", value: is.filter((value) => value !== null).map(written).join(" ") });
   input.addEventListener("input", () => {
-    const typed = input.value.split(/[\s;]+/).filter(Boolean).map((word) => (Number.isNaN(Number(word)) ? word : Number(word)));
+    const typed = input.value.split(/[\s;]+/).filter(Boolean).map(numeric);
     ui.set(path, [...typed, ...ui.at(path).filter((value) => value === null)]);
   });
   return labelled({ id: `${id}-numbers`, path, option: { label: ui.word("condition_numbers") } }, input);

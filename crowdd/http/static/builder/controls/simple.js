@@ -1,14 +1,16 @@
 /* Controls of one value: numbers, days, addresses, boxes to tick, choices of a few. */
 import { element } from "../../questions/element.js";
+import { exact, typed as asTyped, understood } from "../../questions/texts.js";
 import { grouped, labelled, line, ticked, typed } from "./field.js";
 
-const NUMBER = /^\s*-?(\d+\.?\d*|\.\d+)\s*$/;
+const LANGUAGE = document.documentElement.lang || "en"; // it says what "1,234" is
 const shown = (value) => (value === undefined || value === null ? "" : String(value));
-/* Text that is not a number is kept as typed, and the check reports it. */
-const numeric = (text) => (text.trim() === "" ? undefined : NUMBER.test(text) ? Number(text) : text);
+export const written = (value) => (typeof value === "number" ? asTyped(value, LANGUAGE) : shown(value));
+/** What is typed as a number. Text that is none is kept as typed, and the check reports it. */
+export const numeric = (text) => (text.trim() === "" ? undefined : exact(understood(text, LANGUAGE) ?? "") ?? text);
 
 export function number(field, ui) {
-  return labelled(field, typed(field, ui, line({ className: "few", inputMode: "decimal", dir: "ltr" }), shown, numeric));
+  return labelled(field, typed(field, ui, line({ className: "few", inputMode: "decimal", dir: "ltr" }), written, numeric));
 }
 
 /** A list of as many numbers as its option says. */
@@ -16,7 +18,7 @@ export function numbers(field, ui) {
   const { path, option } = field, inputs = Array.from({ length: option.limits.length }, (_, nth) => line({
     className: "few", inputMode: "decimal", dir: "ltr", ariaLabel: `${option.label} ${nth + 1}`, id: `${field.id}-${nth}`,
   }));
-  const read = () => inputs.forEach((input, nth) => { if (document.activeElement !== input) input.value = shown([ui.at(path) ?? []].flat()[nth]); });
+  const read = () => inputs.forEach((input, nth) => { if (document.activeElement !== input) input.value = written([ui.at(path) ?? []].flat()[nth]); });
   read();
   ui.sync(read);
   for (const input of inputs) input.addEventListener("input", () => {
