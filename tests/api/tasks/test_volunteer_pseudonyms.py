@@ -101,7 +101,7 @@ async def test_the_pseudonym_of_an_address_is_replaced_each_year(served):
     owner, (birds,) = await setting(served, n_answers=1)
     anonymous, seconds = served.client(), served.house.base.shared.seconds
     await answer(anonymous, birds)
-    served.house[TasksFeature].contributions._seconds = lambda: seconds() + 366 * 86400
+    served.house[TasksFeature].contributions.networks._seconds = lambda: seconds() + 366 * 86400
     await answer(anonymous, birds)
     one, two = [run["user_ip"] for run in await runs(owner, birds)]
     assert one != two and None not in (one, two)

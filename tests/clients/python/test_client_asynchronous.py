@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from crowdd_client import AsyncClient, AsyncTable, Client, ForbiddenError, NotFoundError
 from support.person import Person
+
+
+def in_a_loop(play: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """What it returns. In a thread, since tests with a browser leave a loop running in that of the tests."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, play()).result()
 
 
 def test_a_program_with_an_event_loop_adds_answers_and_reads_at_once(owner, new_name):
@@ -33,7 +42,7 @@ def test_a_program_with_an_event_loop_adds_answers_and_reads_at_once(owner, new_
             with pytest.raises(NotFoundError):
                 await client.project(f"no-{name}")
 
-    asyncio.run(play())
+    in_a_loop(play)
 
 
 def test_the_loop_goes_on_while_a_request_is_under_way(project):
@@ -48,7 +57,7 @@ def test_the_loop_goes_on_while_a_request_is_under_way(project):
         assert await reading == 1500
         return turns
 
-    assert asyncio.run(play()) > 100
+    assert in_a_loop(play) > 100
 
 
 def test_answers_are_given_and_refused_through_the_client(client, project, live_server):

@@ -107,6 +107,7 @@ WRONG = {
     ("mail", "port"): ["-1", "x"],
     ("mail", "tls"): ["on", ""],
     ("mail", "keep_days"): ["0", "x"],
+    ("maps", "file"): ["world.tiles", "../world.pmtiles", "/srv/world.pmtiles"],
     ("maps", "tiles"): ["http://tiles.example/{z}/{x}/{y}.png", "https://tiles.example/{z}/{x}.png", "tiles"],
     ("site", "debug"): ["maybe"],
     ("site", "security_contact"): ["http://crowd.example", "nobody", "a b@c.example", "https://x y"],
