@@ -181,8 +181,8 @@ async def test_items_that_are_compared_get_strengths_and_of_texts_one_is_chosen(
     assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
     for nth, actor in enumerate(("c:1", "c:2", "c:3")):
         for n, task in enumerate(ledger.ask(project["id"], actor, limit=3).tasks):
-            said = {"better": "right" if n == nth else "left", "line": "zzz" if nth == 2 else f"the old barn {n}"}
-            ledger.answer(project["id"], actor, task, said)
+            answer = {"better": "right" if n == nth else "left", "line": "zzz" if nth == 2 else f"the old barn {n}"}
+            ledger.answer(project["id"], actor, task, answer)
     short_name = project["short_name"]
     page = (await owner.page(f"/project/{short_name}/analyses")).json()
     names = {each["name"] for each in page["methods"]}
