@@ -238,7 +238,7 @@ async def test_after_the_last_day_a_guest_is_of_the_address_again(school, ledger
 
 def test_who_is_in_no_group_costs_no_statement():
     secrets = Secrets(b"k" * 32)
-    networks = Networks(None, lambda *_: None, secrets, lambda: 0.0)  # type: ignore[arg-type]
+    networks = Networks(None, lambda *_: None, secrets, lambda: 0.0)
     for who in (Requester(network="192.0.2.9"), Requester(user_id=5, volunteer="g.x", network="192.0.2.9")):
         with pytest.raises(StopIteration) as done:
             networks.of(who, 1).send(None)
