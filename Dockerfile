@@ -19,8 +19,9 @@ RUN python -m venv /crowdd \
     && /crowdd/bin/pip install --no-cache-dir --require-hashes -r etc/constraints-build.txt \
     && /crowdd/bin/pip install --no-cache-dir --require-hashes --no-build-isolation --use-pep517 -r etc/constraints.txt \
        -r etc/constraints-embedded.txt -r etc/constraints-pdf.txt -r etc/constraints-posters.txt \
-       -r etc/constraints-workbooks.txt \
-    && /crowdd/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+       -r etc/constraints-signin.txt -r etc/constraints-workbooks.txt \
+    && /crowdd/bin/pip install --no-cache-dir --no-deps --no-build-isolation . \
+    && /crowdd/bin/pip uninstall --quiet --yes setuptools pip
 
 FROM ${PYTHON_IMAGE}
 RUN groupadd --system --gid 900 crowdd && useradd --system --uid 900 --gid 900 --home-dir /data --no-create-home crowdd \

@@ -27,7 +27,7 @@ help: .venv/installed-embedded,test	## Lists the targets, and the programs of be
 	@sed -n 's/^\([a-z0-9-]*\):.*\t## /\1\t/p' Makefile | sort | expand -t 14
 	@echo && $(venv)python -m bench
 
-run: .venv/installed-embedded,pdf,posters,workbooks	## Starts everything and serves until Ctrl-C.
+run: .venv/installed-embedded,pdf,posters,signin,workbooks	## Starts everything and serves until Ctrl-C.
 	@exec $(venv)crowdctl serve
 
 test: .venv/installed-embedded,test browser	## What must pass before a change goes in: lint, and examples of each rule.
@@ -86,7 +86,7 @@ lint: .venv/installed-embedded,test	## ruff, mypy, and which module may import w
 	  else \
 	    echo "Nothing is pinned for $$platform: the newest versions in the ranges of setup.py are installed"; \
 	    $$pip $$editable '.[$*]'; \
-	  fi || { if grep -q 'NewConnectionError\|ProxyError\|Timeout' .venv/pip.log; then echo "No package index can be reached." \
+	  fi || { if grep -q 'NewConnectionError\|NameResolutionError\|ProxyError\|Timeout' .venv/pip.log; then echo "No package index can be reached." \
 	    "Set https_proxy, or PIP_INDEX_URL to an index of your own. What pip said is in .venv/pip.log."; \
 	    else cat .venv/pip.log; echo "crowdd could not be installed; the lines above say why."; fi >&3; exit 1; }
 	@env -u PYTHONPYCACHEPREFIX $(venv)python -m compileall -qq -j 0 .venv/lib crowdd || true

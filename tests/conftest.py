@@ -145,10 +145,10 @@ def checked_rows() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def cheap_passwords() -> Iterator[None]:
     """Thousands of people sign up in this process: their passwords are hashed as always, but quickly."""
-    hasher = passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    hasher = passwords.Hasher(passes=1, memory=8)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", hasher)
-        patch.setattr(passwords, "_NOBODY", passwords.make_unmatched_hash(hasher))
+        patch.setattr(passwords, "_NOBODY", hasher.unmatched())
         yield
 
 

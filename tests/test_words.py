@@ -307,7 +307,8 @@ def test_names_of_before_do_not_come_back_in_their_package():
         anywhere = re.compile(rf"\b_*(?:{words.replace(' ', '|')})_*\b")
         for path in sorted((ROOT / "crowdd" / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(text(path))) if anywhere.search(text(path)) else ():
-                name = getattr(node, "name", None) or getattr(node, "arg", None)
+                # What an argument is called is up to the function that gets it.
+                name = getattr(node, "name", None) or (node.arg if isinstance(node, ast.arg) else None)
                 if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
                     name = node.id if isinstance(node, ast.Name) else node.attr
                 if isinstance(name, str) and name.strip("_") in words.split():

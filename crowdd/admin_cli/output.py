@@ -10,18 +10,28 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
-from unicodedata import combining, east_asian_width
 
 import attrs
 import click
 import orjson
 
+from crowdd.kernel.lazy import lazy
 from crowdd.kinds.kind import outward
 
 if TYPE_CHECKING:
+    from rich import cells as rich_cells
+    from rich import console as rich_console
+    from rich import progress, table
+
     from crowdd.core.findings import Finding
+else:
+    rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
+    rich_cells = lazy("rich.cells")
 
 Command = TypeVar("Command", bound=Callable[..., object])
+# A pipe has no width, so lines are not wrapped.
+_ENDLESS = 100_000
+
 _WIDE = "crowdd.wide"
 _MAX_CELL, _GAP = 100, 2
 _SHOWN_AFTER = 2.0  # seconds
@@ -72,7 +82,7 @@ def listing(as_json: bool, rows: Sequence[Mapping[str, object]], columns: Sequen
         print_json(chosen)
         return
     cells = [columns, *([_cell(value) for value in row.values()] for row in chosen)]
-    longest = [max(map(places_of, column)) for column in zip(*cells, strict=True)]
+    longest = [max(map(rich_cells.cell_len, column)) for column in zip(*cells, strict=True)]
     if sys.stdout.isatty():
         short = fitted(longest, shutil.get_terminal_size().columns)
     else:
@@ -95,26 +105,12 @@ def _is_wide() -> bool:
 
 
 def _print_table(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> None:
-    for number, row in enumerate(cells):
-        line = (" " * _GAP).join(padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip()
-        click.echo(click.style(line, bold=True) if number == 0 else line)
-
-
-def places_of(text: str) -> int:
-    """How many columns of a terminal a text takes: characters of East Asia two, those that join the one before none."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
-
-
-def padded(text: str, width: int) -> str:
-    """The text with spaces behind it, or its beginning with "…", in ``width`` columns of a terminal."""
-    places = places_of(text)
-    if places > width:
-        while places > width - 1:
-            text, places = text[:-1], places - places_of(text[-1])
-        text, places = f"{text}…", places + 1
-    return text + " " * (width - places)
+    made = table.Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
+    for name, width in zip(cells[0], widths, strict=True):
+        made.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
+    for row in cells[1:]:
+        made.add_row(*row)
+    rich_console.Console(markup=False, emoji=False, highlight=False, width=_ENDLESS).print(made)
 
 
 def details(as_json: bool, values: Mapping[str, object]) -> None:
@@ -122,19 +118,34 @@ def details(as_json: bool, values: Mapping[str, object]) -> None:
     if as_json:
         print_json(values)
     else:
-        width = max(map(places_of, values), default=0)
+        made = table.Table("", "", box=None, pad_edge=False)
         for name, value in values.items():
-            click.echo(f"{padded(name, width)}{' ' * _GAP}{_cell(outward(value))}".rstrip())
+            made.add_row(name, _cell(outward(value)))
+        console().print(made)
 
 
 @contextlib.contextmanager
 def watching(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """A function that shows how much is done on standard error, if that is a terminal."""
-    line, words = Progress(quiet=quiet), f"({what})" if total is None else f"of {total:,}: {what}"
-    try:
-        yield lambda done: line(words, done)
-    finally:
-        line.end()
+    """A function that shows the progress as a bar on standard error, if that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    err = rich_console.Console(stderr=True, markup=False)
+    with progress.Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def console() -> rich_console.Console:
+    """Standard output, which prints text without interpreting it."""
+    width = None if sys.stdout.isatty() else _ENDLESS
+    return rich_console.Console(markup=False, emoji=False, highlight=False, width=width)
 
 
 def _text(value: object) -> str:

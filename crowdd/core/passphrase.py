@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from crowdd.kernel.errors import CrowddError
 
@@ -69,12 +69,11 @@ def _bytes_of(text: str) -> bytes:
 
 
 def _key(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
-    return hash_secret_raw(
-        passphrase.encode("utf-8", "surrogatepass"),
-        salt,
-        cost["time_cost"],
-        cost["memory_kib"],
-        cost["lanes"],
-        _KEY,
-        Type.ID,
+    own = Argon2id(
+        salt=salt,
+        length=_KEY,
+        iterations=cost["time_cost"],
+        lanes=cost["lanes"],
+        memory_cost=cost["memory_kib"],
     )
+    return own.derive(passphrase.encode("utf-8", "surrogatepass"))

@@ -186,9 +186,6 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("opaque_origin", errors.ForbiddenError, "The request comes from a page without an origin."),
     ErrorCode("presenter", errors.ForbiddenError, "A presenter requested a project other than its own."),
     ErrorCode("project_password", errors.ForbiddenError, "The project requires a password: send X-Project-Password."),
-    ErrorCode(
-        "metrics_closed", errors.AnonymousError, "Metrics are only for local requests or requests with the token."
-    ),
     ErrorCode("paused", errors.ForbiddenError, "The project is paused."),
     ErrorCode("barred", errors.ForbiddenError, "The project's owner does not accept answers from this volunteer."),
     ErrorCode(

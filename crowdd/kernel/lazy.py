@@ -24,21 +24,32 @@ _NAMES: dict[str, None] = {}  # that a server loads once it serves
 class _Lazy(ModuleType):
     """Stands for a module until something of it is asked for; what was asked for is kept."""
 
+    def __init__(self, name: str, extra: str) -> None:
+        super().__init__(name)
+        self._extra = extra
+
     def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module(self.__name__), name)
+        try:
+            module = import_module(self.__name__)
+        except ModuleNotFoundError:
+            if self._extra:
+                raise lacking(self._extra) from None
+            raise
+        value = getattr(module, name)
         setattr(self, name, value)
         return value
 
 
-def lazy(name: str, *, seldom: bool = False) -> Any:
+def lazy(name: str, *, seldom: bool = False, extra: str = "") -> Any:
     """A stand-in for the module of this name.
 
     ``seldom``: most servers never need it, and who does uses it in a thread or process, which may wait: ``load_all``
-    leaves it out, and with it what it takes of memory.
+    leaves it out, and with it what it takes of memory. ``extra``: what installs it; where it is missing, its use raises
+    what ``lacking`` says.
     """
     if not seldom:
         _NAMES[name] = None
-    return _Lazy(name)
+    return _Lazy(name, extra)
 
 
 def lacking(extra: str) -> InvalidValueError:

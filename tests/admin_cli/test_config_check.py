@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.servers.mailbox import certificate
 
+from crowdd.features.operations import settings_rules
 from crowdd.features.operations.settings_files import check_settings
 from crowdd.features.operations.settings_rules import of_environment
 from crowdd.kernel.config import load
@@ -226,6 +227,13 @@ def test_a_variable_that_sets_nothing_is_named() -> None:
     variables = {"CROWDD_HTPP_PORT": "1", "CROWDD_HTTP_PORT": "1", "CROWDD_CONFIG": "x", "PATH": ""}
     (finding,) = of_environment(variables)
     assert "CROWDD_HTPP_PORT" in finding.what and "CROWDD_<SECTION>_<OPTION>" in finding.todo and not finding.wrong
+
+
+def test_sign_in_elsewhere_needs_its_libraries(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_rules, "find_spec", lambda name: None)
+    google = {"google_client_id": "crowd", "google_client_secret": "x"}
+    (sentence,) = sentences(written(place, {"signin": google}))
+    assert sentence.startswith("Problem: [signin] google_client_id") and "crowdd[signin]" in sentence
 
 
 def test_advice_for_what_may_be_meant(place: Path) -> None:

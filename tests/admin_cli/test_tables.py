@@ -12,7 +12,7 @@ import termios
 import pytest
 from support.servers.live import BIN
 
-from crowdd.admin_cli.output import fitted, padded
+from crowdd.admin_cli.output import fitted
 
 LONG = "x" * 5000
 
@@ -29,25 +29,6 @@ LONG = "x" * 5000
 )
 def test_long_columns_share_what_the_others_leave(longest, room, widths):
     assert fitted(longest, room) == widths
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "shown"),
-    [
-        ("bird", 6, "bird  "),
-        ("bird", 4, "bird"),
-        ("birds of prey", 6, "birds…"),
-        ("x", 1, "x"),
-        ("xy", 1, "…"),
-        ("日本語", 7, "日本語 "),
-        ("日本語", 5, "日本…"),
-        ("日本語", 4, "日… "),
-        ("e\N{COMBINING ACUTE ACCENT}te", 4, "e\N{COMBINING ACUTE ACCENT}te "),
-    ],
-)
-def test_a_cell_has_the_width_that_a_terminal_gives_it(text, width, shown):
-    """Characters of East Asia take two columns, accents none."""
-    assert padded(text, width) == shown
 
 
 def on_a_terminal(crowdctl, *words: str, columns: int = 80) -> list[str]:

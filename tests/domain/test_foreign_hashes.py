@@ -59,4 +59,4 @@ def test_what_costs_too_much_or_is_no_such_hash_is_refused(method: str) -> None:
 
 
 def test_a_hash_of_ours_is_not_foreign() -> None:
-    assert not passwords.is_foreign_hash(passwords.make_unmatched_hash(passwords._HASHER))
+    assert not passwords.is_foreign_hash(passwords._HASHER.unmatched())

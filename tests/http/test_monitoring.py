@@ -109,8 +109,6 @@ async def test_figures_are_not_public(serve):
     assert through_a_proxy.status == 401, "Prometheus got an HTML page"
     assert through_a_proxy.header("www-authenticate") == "Bearer"
     assert through_a_proxy.text.count("\n") == 1 and "[metrics] token" in through_a_proxy.text
-    as_json = {"X-Forwarded-For": "192.0.2.1", "Accept": "application/json"}
-    assert (await served.client().get("/metrics", headers=as_json)).json()["error_code"] == "metrics_closed"
     served = await serve(CROWDD_METRICS_TOKEN="a good token")
     for headers, status in (
         ({}, 401), ({"Authorization": "Bearer wrong"}, 401), ({"Authorization": "Bearer a good token"}, 200),

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import attrs
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from cryptography.exceptions import InvalidKey
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
@@ -84,18 +84,48 @@ def check_foreign_hash(stored: str, password: str) -> bool:
         return False
 
 
+_SALT, _DIGEST = 16, 32  # bytes
+
+
+@attrs.frozen
+class Hasher:
+    """argon2id with so many passes over so much memory (KiB), in one lane. A hash names its costs."""
+
+    passes: int
+    memory: int
+
+    @property
+    def prefix(self) -> str:
+        """What every hash begins with."""
+        return f"$argon2id$v=19$m={self.memory},t={self.passes},p=1$"
+
+    def hash(self, password: str) -> str:
+        """A new hash of a password."""
+        salt = os.urandom(_SALT)
+        own = Argon2id(salt=salt, length=_DIGEST, iterations=self.passes, lanes=1, memory_cost=self.memory)
+        return own.derive_phc_encoded(_bytes_of(password))
+
+    def verify(self, stored: str, password: str) -> bool:
+        """Whether a password fits a hash, of whatever costs."""
+        try:
+            Argon2id.verify_phc_encoded(_bytes_of(password), stored)
+        except (InvalidKey, ValueError):
+            return False
+        return True
+
+    def unmatched(self) -> str:
+        """A hash that no password fits, made without the time of hashing; to check it takes as long as any other."""
+        salt, digest = (base64.b64encode(os.urandom(size)).rstrip(b"=").decode() for size in (_SALT, _DIGEST))
+        return f"{self.prefix}{salt}${digest}"
+
+
+def _bytes_of(password: str) -> bytes:
+    return password.encode("utf-8", "surrogatepass")
+
+
 # OWASP's smallest recommendation: 19 MiB, two passes, one lane; about 20 ms.
-_HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-
-
-def make_unmatched_hash(hasher: PasswordHasher) -> str:
-    """A stored hash that no password fits, made without the time of hashing; to check it takes as long as any other."""
-    salt, digest = (base64.b64encode(os.urandom(size)).rstrip(b"=").decode() for size in (16, 32))
-    costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
-    return f"$argon2id$v=19${costs}${salt}${digest}"
-
-
-_NOBODY = make_unmatched_hash(_HASHER)
+_HASHER = Hasher(passes=2, memory=19 * 1024)
+_NOBODY = _HASHER.unmatched()
 MAX_WAITING = 50
 REMEMBERED_SECONDS = 600
 _MAX_REMEMBERED = 10_000
@@ -134,7 +164,7 @@ class Passwords:
 
     def is_outdated(self, stored: str) -> bool:
         """Whether a stored hash was made with other parameters than a new one would be."""
-        return is_foreign_hash(stored) or _HASHER.check_needs_rehash(stored)
+        return not stored.startswith(_HASHER.prefix)
 
     async def in_thread(self, work: Callable[..., T], *arguments: object) -> T:
         """What a function gives that takes some milliseconds of processor time."""
@@ -189,10 +219,7 @@ class _EndingThread(Thread):
 def _check(stored: str, password: str) -> bool:
     if is_foreign_hash(stored):
         return check_foreign_hash(stored, password)
-    try:
-        return _HASHER.verify(stored, password.encode("utf-8", "surrogatepass"))
-    except (VerificationError, InvalidHashError):
-        return False
+    return _HASHER.verify(stored, password)
 
 
 MIN_SCORE = 2  # zxcvbn: 0 and 1 fall to a million guesses

@@ -16,11 +16,11 @@ from crowdd.features.exports.column_statements import Column
 from crowdd.features.exports.formats import ExportFile
 from crowdd.features.exports.output import Output
 from crowdd.features.exports.statements import Table
-from crowdd.kernel.lazy import lacking, lazy
+from crowdd.kernel.lazy import lazy
 from crowdd.kernel.values import Values
 from crowdd.kinds.answers import AnswerField
 
-pyarrow = lazy("pyarrow", seldom=True)
+pyarrow = lazy("pyarrow", seldom=True, extra="data")
 pyarrow_csv = lazy("pyarrow.csv", seldom=True)
 pyarrow_ipc = lazy("pyarrow.ipc", seldom=True)
 pyarrow_parquet = lazy("pyarrow.parquet", seldom=True)
@@ -33,10 +33,7 @@ MAGIC: Final[Mapping[str, bytes]] = {"parquet": b"PAR1", "arrow": b"ARROW1\0\0"}
 
 def require_pyarrow() -> None:
     """Passes where pyarrow is installed. Raises InvalidValueError. The first call imports it, so it is for a thread."""
-    try:
-        pyarrow.schema([])
-    except ModuleNotFoundError:
-        raise lacking("data") from None
+    pyarrow.schema([])
 
 
 class DataFile:

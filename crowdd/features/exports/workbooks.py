@@ -23,9 +23,9 @@ from crowdd.features.exports.output import Output
 from crowdd.features.exports.sheet_statements import HEADING
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lacking, lazy
+from crowdd.kernel.lazy import lazy
 
-xlsxwriter = lazy("xlsxwriter", seldom=True)
+xlsxwriter = lazy("xlsxwriter", seldom=True, extra="workbooks")
 
 MAGIC: Final = b"PK\x03\x04"
 """What a workbook begins with."""
@@ -148,10 +148,7 @@ def _escaped(name: str) -> str:
 
 def require_xlsxwriter() -> None:
     """Passes where xlsxwriter is installed. Raises InvalidValueError. The first call imports it: for a thread."""
-    try:
-        xlsxwriter.Workbook  # noqa: B018
-    except ModuleNotFoundError:
-        raise lacking("workbooks") from None
+    xlsxwriter.Workbook  # noqa: B018
 
 
 def _frame(names: Sequence[str], small: Sequence[SmallSheet], columns: Sequence[Column] = ()) -> io.BytesIO:

@@ -28,7 +28,7 @@ from crowdd.http.html.tables import RowList, WithTable, outward_rows, page_csv, 
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kernel.errors import AnonymousError, ConflictError, InvalidValueError, UnavailableError
+from crowdd.kernel.errors import ConflictError, InvalidValueError, UnavailableError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.values import Values
 from crowdd.kinds.kind import outward
@@ -263,17 +263,12 @@ class Monitoring:
         return readiness_response(await self._readiness.checks())
 
     async def metrics(self, incoming: Incoming) -> Response:
-        """The metrics. Without the token, or from another machine if there is no token, one line that says so.
-
-        Raises AnonymousError for a client that wants JSON.
-        """
+        """The metrics. Without the token, or from another machine if there is no token, one line that says so."""
         sent = incoming.header("authorization").removeprefix("Bearer ")
         with_token = self._token and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token.encode())
         if not with_token and (self._token or not on_this_machine(incoming)):
             hint = "Send the request from the server itself, without a proxy, or send the token of [metrics] token."
             words = "The metrics of this server are not public."
-            if incoming.wants_json:
-                raise AnonymousError(words, code="metrics_closed", hint=hint)
             headers = {**_UNKEPT, "WWW-Authenticate": "Bearer"}
             return BytesResponse(f"{words} {hint}\n".encode(), "text/plain; charset=utf-8", 401, headers)
         return BytesResponse(await self._figures(), _PROMETHEUS, headers=_UNKEPT)

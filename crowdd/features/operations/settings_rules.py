@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -309,6 +310,12 @@ def _of_providers(settings: Settings) -> Iterator[Finding]:
         has = [bool(getattr(settings.signin, f"{name}_client_{part}")) for part in ("id", "secret")]
         if has[0] != has[1]:
             yield Finding("signin", f"[signin] {name} has a client id or a secret, not both.", "Set both, or none.")
+        if has[0] and find_spec("oauthlib") is None:
+            yield Finding(
+                "signin_not_installed",
+                f"[signin] {name}_client_id is set, but what signs people in there is not installed.",
+                "Install it: pip install 'crowdd[signin]'",
+            )
     for option in ("google_issuer", "github_url", "github_api_url", "orcid_issuer"):
         address = getattr(settings.signin, option)
         if urlsplit(address).scheme != "https" or not urlsplit(address).hostname:

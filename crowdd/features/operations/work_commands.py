@@ -12,7 +12,7 @@ import click
 from twisted.internet.task import deferLater
 
 from crowdd.admin_cli.groups import Group, gathered
-from crowdd.admin_cli.output import details, json_option, listing, print_json, say, watching
+from crowdd.admin_cli.output import console, details, json_option, listing, print_json, say, watching
 from crowdd.admin_cli.runtime import presence, reactor, with_domain
 from crowdd.core.feature import House
 from crowdd.core.mail.returned import MAX_BYTES
@@ -273,7 +273,7 @@ def show_mail(config: Path | None, mail_id: int, as_json: bool) -> None:
         return
     text = row.text or "(sent, and its text was deleted)"
     head = f"To: {row.recipient}\nSubject: {row.subject}\nState: {row.state} {row.error}"
-    click.echo(plain_text(f"{head}\n\n{text}"))
+    console().print(plain_text(f"{head}\n\n{text}"))
 
 
 @mail.command()

@@ -11,7 +11,7 @@ from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.edge.headers import best_language
 from crowdd.http.html.frames import card_headers
-from crowdd.http.html.images import QrCode, qr_code, qr_png, qr_svg
+from crowdd.http.html.images import QrCode, qr_png, qr_svg, shown_code
 from crowdd.http.html.rendering import Templates
 from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
@@ -35,7 +35,7 @@ class SharingPublic(ProjectPublic, Message):
 class SharingPrivate(ProjectPrivate):
     """``locked``: people need the project's password."""
 
-    qr: QrCode
+    qr: QrCode | None
     locked: bool
 
 
@@ -62,7 +62,7 @@ class SharingPages:
         context = await self._views.context(incoming, row, _("Share this project"))
         link = self._link(row)
         public = SharingPublic(**context.public, **message, link=link)
-        private = SharingPrivate(**context.private, qr=qr_code(link), locked=row["lock_id"] is not None)
+        private = SharingPrivate(**context.private, qr=shown_code(link), locked=row["lock_id"] is not None)
         return Page("project/share.html", public, private, status)
 
     async def poster(self, incoming: Incoming, short_name: str) -> Response:
@@ -84,7 +84,7 @@ class SharingPages:
         context = await self._views.context(incoming, row, _("Poster"))
         link = self._link(row)
         public = SharingPublic(**context.public, **NO_MESSAGE, link=link)
-        return Page("project/poster.html", public, SharingPrivate(**context.private, qr=qr_code(link), locked=False))
+        return Page("project/poster.html", public, SharingPrivate(**context.private, qr=shown_code(link), locked=False))
 
     def _code(self, draw: Callable[[str], bytes], ending: str, content_type: str) -> Handler:
         async def code(incoming: Incoming, short_name: str) -> Response:

@@ -146,6 +146,10 @@ class PasskeysPublic(Titled, WithForm, Message):
     available: bool
 
 
+class PasskeysPrivate(NamedPrivate):
+    obstacle: str
+
+
 class PasskeyPages:
     """/account/<name>/passkeys."""
 
@@ -191,6 +195,6 @@ class PasskeyPages:
     async def _page(self, row: AccountPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         user_passkeys = await self._factors.passkeys.of_user(row["id"])
         shown = [{key: outward(getattr(each, key)) for key in _SHOWN} for each in user_passkeys]
-        available = self._factors.passkeys.available
-        public = PasskeysPublic(title=_("Passkeys"), passkeys=shown, form=form, available=available, **message)
-        return Page("account/passkeys.html", public, NamedPrivate(name=row["name"]))
+        obstacle = self._factors.passkeys.obstacle
+        public = PasskeysPublic(title=_("Passkeys"), passkeys=shown, form=form, available=not obstacle, **message)
+        return Page("account/passkeys.html", public, PasskeysPrivate(name=row["name"], obstacle=obstacle))

@@ -7,6 +7,7 @@ import hmac
 import ipaddress
 import secrets as random
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -21,14 +22,14 @@ from crowdd.features.accounts.rows import Passkey
 from crowdd.features.signin import statements
 from crowdd.kernel.errors import FormError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lazy
+from crowdd.kernel.lazy import lacking, lazy
 
 if TYPE_CHECKING:
     import webauthn
     from webauthn import helpers
     from webauthn.helpers import exceptions, structs
 else:
-    webauthn, helpers = lazy("webauthn"), lazy("webauthn.helpers")
+    webauthn, helpers = lazy("webauthn", extra="signin"), lazy("webauthn.helpers", extra="signin")
     exceptions, structs = lazy("webauthn.helpers.exceptions"), lazy("webauthn.helpers.structs")
 
 SECONDS = 300  # for which a challenge may be answered
@@ -93,7 +94,15 @@ class Passkeys:
     @property
     def available(self) -> bool:
         """Whether browsers offer passkeys on this site."""
-        return bool(self._party.id)
+        return not self.obstacle
+
+    @property
+    def obstacle(self) -> str:
+        """Why passkeys cannot be used on this site; "" where they can."""
+        if not self._party.id:
+            return _("Passkeys do not work on this site: they need a domain name and https.")
+        words: str = "" if find_spec("webauthn") else lacking("signin").args[0]
+        return words
 
     async def of_user(self, user_id: int) -> list[Passkey]:
         """The passkeys of an account, the oldest first: id, name, created, last_used and more."""

@@ -27,7 +27,7 @@ from crowdd.kernel.lazy import lazy
 if TYPE_CHECKING:
     from oauthlib import oauth2
 else:
-    oauth2 = lazy("oauthlib.oauth2")
+    oauth2 = lazy("oauthlib.oauth2", extra="signin")
 
 TITLES: Mapping[str, str] = {"google": "Google", "github": "GitHub", "orcid": "ORCID"}
 PROVIDERS = tuple(TITLES)
@@ -130,7 +130,7 @@ class OAuthClient:
 if TYPE_CHECKING:
     import jwt
 else:
-    jwt = lazy("jwt")
+    jwt = lazy("jwt", extra="signin")
 
 ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"})
 _KEPT_SECONDS = 3600.0  # how long a provider's addresses and keys are believed without asking again

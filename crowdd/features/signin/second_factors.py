@@ -6,14 +6,16 @@ paper for people who lose their phone, each good for one sign-in.
 
 from __future__ import annotations
 
+import base64
 import hmac
 import secrets as random
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import attrs
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from crowdd.core import log_statements
 from crowdd.core.devices import Authenticated
@@ -29,7 +31,6 @@ from crowdd.features.signin import statements
 from crowdd.features.signin.passkeys import Challenge, Passkeys
 from crowdd.kernel.errors import ConflictError, FormError, NotFoundError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lazy
 from crowdd.kernel.requester import Requester
 
 RECOVERY_CODE_COUNT = 10
@@ -84,11 +85,7 @@ def _new_code() -> str:
     return f"{letters[:_HALF]}-{letters[_HALF:]}"
 
 
-if TYPE_CHECKING:
-    import pyotp
-else:
-    pyotp = lazy("pyotp")
-
+_DIGITS = 6
 _STEP, _DRIFT = 30, 1  # seconds of a time step; how many steps the clock of a phone may be off
 
 
@@ -120,7 +117,7 @@ class Totp:
         async def work(tx: Database) -> TotpSecret | None:
             await lock_account(tx, user_id, who)
             if await statements.find_totp(tx, user_id) is None:
-                encrypted = self._secrets.encrypt(pyotp.random_base32(), _place(user_id))
+                encrypted = self._secrets.encrypt(new_secret(), _place(user_id))
                 await statements.begin_totp(tx, user_id, encrypted)
             return await statements.find_totp(tx, user_id)
 
@@ -128,7 +125,7 @@ class Totp:
         if row is None or row.confirmed is not None:
             raise ConflictError(_("An authenticator app is set up already. Remove it first."))
         secret = self._secrets.decrypt(row.encrypted, _place(user_id))
-        return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=name, issuer_name=self._site()))
+        return Enrolment(secret, _totp(secret).get_provisioning_uri(name, self._site()))
 
     async def confirm(self, tx: Database, user_id: int, code: str) -> bool:
         """Sets the app up when the code is one of the secret that waits; False otherwise."""
@@ -149,10 +146,19 @@ class Totp:
 def matching_step(secret: str, code: str, now: float) -> int | None:
     """The time step whose code this is, at most one step from now (epoch seconds); None when it is none of these."""
     steps = list(_steps(now))
-    codes = [pyotp.TOTP(secret).generate_otp(step) for step in steps]
+    codes = [_totp(secret).generate(step * _STEP) for step in steps]
     code_bytes = code.encode("utf-8", "replace")
-    matches = [hmac.compare_digest(each.encode(), code_bytes) for each in codes]
+    matches = [hmac.compare_digest(each, code_bytes) for each in codes]
     return next((step for step, match in zip(steps, matches, strict=True) if match), None)
+
+
+def new_secret() -> str:
+    """160 random bits as RFC 4226 recommends, in letters and digits that can be typed."""
+    return base64.b32encode(random.token_bytes(20)).decode()
+
+
+def _totp(secret: str) -> TOTP:
+    return TOTP(base64.b32decode(secret), _DIGITS, SHA1(), _STEP)  # noqa: S303 - what the apps know
 
 
 def _place(user_id: int) -> str:

@@ -13,7 +13,7 @@ from crowdd.features.signin.api_tokens import SCOPES, ApiTokens
 from crowdd.features.signin.second_factors import SecondFactors
 from crowdd.features.signin.views import EarlierAnswers, Entry, NamedPrivate, claimed_words, own_account
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.images import QrCode, qr_code
+from crowdd.http.html.images import QrCode, shown_code
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
@@ -132,7 +132,7 @@ class SecurityPages:
         if since is None:
             enrolment = await self._factors.totp.enrolment(row["id"], row["name"], incoming.who)
             shown["secret"], shown["uri"] = enrolment.secret, enrolment.uri
-            drawing = qr_code(enrolment.uri)
+            drawing = shown_code(enrolment.uri)
         public = AuthenticatorPublic(title=_("Authenticator app"), authenticator=shown, form=form, **message)
         return Page("account/authenticator.html", public, AuthenticatorPrivate(name=row["name"], qr=drawing))
 

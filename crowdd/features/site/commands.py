@@ -8,7 +8,7 @@ import attrs
 import click
 
 from crowdd.admin_cli.groups import Group
-from crowdd.admin_cli.output import json_option, listing, print_json, say
+from crowdd.admin_cli.output import console, json_option, listing, print_json, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.core.feature import House
@@ -48,7 +48,7 @@ def show(config: Path | None, as_json: bool) -> None:
         print_json(site_settings)
         return
     for name, value in site_settings.items():
-        click.echo(f"{name} = {'' if value is None else value}")
+        console().print(f"{name} = {'' if value is None else value}", markup=False, highlight=False, soft_wrap=True)
 
 
 @site.command("set")

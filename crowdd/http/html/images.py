@@ -9,10 +9,17 @@ import hashlib
 import io
 import random
 from functools import lru_cache
-from typing import Final, TypedDict
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, TypedDict
 
-import segno
 from markupsafe import Markup
+
+from crowdd.kernel.lazy import lazy
+
+if TYPE_CHECKING:
+    import segno
+else:
+    segno = lazy("segno", extra="posters")
 
 
 class QrCode(TypedDict):
@@ -20,6 +27,11 @@ class QrCode(TypedDict):
 
     size: int
     path: str
+
+
+def shown_code(text: str) -> QrCode | None:
+    """The QR code of a text that the page also says: None where no library draws it."""
+    return qr_code(text) if find_spec("segno") else None
 
 
 def qr_code(text: str) -> QrCode:

@@ -33,6 +33,7 @@ from crowdd.features.exports.formats import FORMATS, KINDS, Options
 from crowdd.features.exports.spools import KEPT_SECONDS, KeptSpools, Spool, Spools
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.http.edge import response_writer
+from crowdd.kernel.lazy import lazy
 from crowdd.kernel.requester import SYSTEM
 
 # Each value is the answer of somebody. None has a NUL, which PostgreSQL does not store.
@@ -370,12 +371,7 @@ async def test_a_file_with_several_groups_of_rows_is_whole(served, monkeypatch):
 @pytest_twisted.ensureDeferred
 async def test_without_its_library_a_sentence_names_the_extra(served, monkeypatch, module, library, format_, extra):
     owner, project = await answered(served, [])
-
-    class Missing:
-        def __getattr__(self, name: str) -> Any:
-            raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr(module, library, Missing())
+    monkeypatch.setattr(module, library, lazy("not_installed_here", extra=extra))
     answer = await exported(owner, project, f"format={format_}")
     assert answer.status == 415 and f"crowdd[{extra}]" in answer.text
     assert answer.json()["error_code"] == "not_installed"

@@ -133,7 +133,7 @@ def test_without_pyarrow_a_sentence_says_what_to_install(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setattr(parquet, "pyarrow", parquet.lazy("pyarrow"))
-    monkeypatch.setattr(parquet, "pyarrow_parquet", parquet.lazy("pyarrow.parquet"))
+    monkeypatch.setattr(parquet, "pyarrow", parquet.lazy("pyarrow", extra="data"))
+    monkeypatch.setattr(parquet, "pyarrow_parquet", parquet.lazy("pyarrow.parquet", extra="data"))
     with pytest.raises(InvalidValueError, match=r"pip install 'crowdd\[data\]'"):
         parquet.convert(path, tmp_path / "rows", {}, "")

@@ -1206,9 +1206,11 @@ def _publishing_cases(at: str) -> Iterator[Case]:
         },
         "draft": {"project": DRAFT, "link": TRY["try_link"], **UNUSED},
         "paused": {"project": READY, "paused": True},
+        "without a code": {"qr": None},
     }.items():
         yield Case("project/share.html", name, shared | more)
     yield Case("project/poster.html", "published", shared)
+    yield Case("project/poster.html", "without a code", shared | {"qr": None})
 
 
 def _gallery_cases() -> Iterator[Case]:
@@ -2904,6 +2906,7 @@ def _security_cases(at: str) -> Iterator[Case]:
         ("new", new, blank, drawn),
         ("set up", since, blank, None),
         ("wrong", new, wrong, drawn),
+        ("without a code", new, blank, None),
     ):
         more = {"authenticator": state, "form": form, "qr": qr, "name": "ilse"}
         yield Case("account/authenticator.html", kind, frame(ILSE, f"{at}authenticator") | more)
@@ -2924,12 +2927,12 @@ def _security_cases(at: str) -> Iterator[Case]:
     ]  # fmt: skip
     named = blank | {"name": None}
     bad = named | {"name": "x", "errors": {"name": ["Use 1 to 60 characters."], "credential": ["Not accepted."]}}
-    for kind, credentials, form, available in (
-        ("two", keys, named, True),
-        ("wrong", [], bad, True),
-        ("no https", [], named, False),
+    for kind, credentials, form, obstacle in (
+        ("two", keys, named, ""),
+        ("wrong", [], bad, ""),
+        ("no https", [], named, "Passkeys do not work on this site: they need a domain name and https."),
     ):
-        more = {"passkeys": credentials, "form": form, "available": available, "name": "ilse"}
+        more = {"passkeys": credentials, "form": form, "available": not obstacle, "obstacle": obstacle, "name": "ilse"}
         yield Case("account/passkeys.html", kind, frame(ILSE, f"{at}passkeys") | more)
     token = {
         "id": 1, "name": "Importer", "scope": "project", "project": "night-gate", "expired": False,

@@ -40,6 +40,8 @@ MODULES = (
     "crowdd.sched.queue_worker",
     "crowdd.sched.queue_worker",
     "crowdd.database.embedded",
+    "rich.progress",
+    "rich.table",
     "twisted.internet.epollreactor",
     "zxcvbn",
 )

@@ -19,10 +19,10 @@ from crowdd.features.imports.files.text import MAX_COLUMNS, MAX_ROWS
 from crowdd.features.imports.prepared.rows_file import RowsFile, iso_duration
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lacking, lazy
+from crowdd.kernel.lazy import lazy
 
-pyarrow = lazy("pyarrow", seldom=True)
-pyarrow_parquet = lazy("pyarrow.parquet", seldom=True)
+pyarrow = lazy("pyarrow", seldom=True, extra="data")
+pyarrow_parquet = lazy("pyarrow.parquet", seldom=True, extra="data")
 
 MAX_FOOTER = 16_000_000  # bytes that describe the file
 MAX_GROUP = 300_000_000  # bytes of a row group, unpacked
@@ -38,8 +38,6 @@ def convert(source: Path, target: Path, about: dict[str, object], _sheet: str) -
     _require_small_footer(source)
     try:
         _write(source, target, about)
-    except ModuleNotFoundError:
-        raise lacking("data") from None
     except (OSError, ValueError, TypeError, NotImplementedError, KeyError, pyarrow.ArrowException) as error:
         if isinstance(error, InvalidValueError):
             raise

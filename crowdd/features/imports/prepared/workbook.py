@@ -19,12 +19,12 @@ from crowdd.features.imports.prepared.raw_cells import Raw, RawCell
 from crowdd.features.imports.prepared.rows_file import RowsFile, iso_duration
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.lazy import lacking, lazy
+from crowdd.kernel.lazy import lazy
 
 if TYPE_CHECKING:
     import python_calamine
 else:
-    python_calamine = lazy("python_calamine")
+    python_calamine = lazy("python_calamine", extra="workbooks")
 
 MAX_SHEETS = 200
 _TABLE = 3  # rows that a table has at least, unless there is no longer sheet
@@ -39,8 +39,6 @@ def convert(source: Path, target: Path, about: dict[str, object], sheet: str) ->
     """
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(str(source))
-    except ModuleNotFoundError:
-        raise lacking("workbooks") from None
     except python_calamine.PasswordError:
         raise InvalidValueError(_("The workbook has a password. Save it without one.")) from None
     except python_calamine.CalamineError:
