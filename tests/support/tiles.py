@@ -91,7 +91,7 @@ def _deep_zoom(image: Image.Image, name: str) -> dict[str, bytes]:
 
 
 class TileServer:
-    """Another site with these pictures: ``/two`` and ``/three`` by IIIF, ``/deep.dzi``, ``/closed`` without CORS."""
+    """Another site with these pictures: ``/two`` and ``/three`` by IIIF, ``/deep.dzi``, ``/whole.jpg``, ``/closed`` without CORS."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -116,6 +116,7 @@ class TileServer:
         self.url = f"http://127.0.0.1:{self._http.server_port}"
         image = picture()
         self.files = _iiif(image, self.url, "two", 2) | _iiif(image, self.url, "three", 3) | _deep_zoom(image, "deep")
+        self.files["/whole.jpg"] = _jpeg(image)
         self.files["/closed/info.json"] = self.files["/two/info.json"]
         threading.Thread(target=self._http.serve_forever, daemon=True).start()
 

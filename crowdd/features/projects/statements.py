@@ -38,6 +38,7 @@ from crowdd.kernel.values import Values
 from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
+from crowdd.kinds.types import UPLOAD_PATH
 
 _GOLD_SHARES = ", ".join(
     f"gold_share_of(info, '{name}', {share.default}, {share.maximum}) AS {name}" for name, share in GOLD_SHARES.items()
@@ -175,8 +176,20 @@ async def find_project_id(db: Database, short_name: str) -> int | None:
 
 
 async def publish_project(db: Database, project_id: int) -> bool:
-    """Opens a draft or ends a pause; False when it is published already."""
-    return bool((await one(db, "SELECT publish(%(id)s, clock()) AS done", {"id": project_id}))["done"])
+    """Opens a draft or ends a pause; False when it is published already.
+
+    Without a picture the project has from now on the small one of its first task, if that is an upload.
+    """
+    done = bool((await one(db, "SELECT publish(%(id)s, clock()) AS done", {"id": project_id}))["done"])
+    if done:
+        await db.execute(
+            "UPDATE project p SET info = p.info || jsonb_build_object('thumbnail_url', t.info -> 'thumbnail')"
+            " FROM (SELECT info FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1) t WHERE p.id = %(id)s"
+            " AND p.info ->> 'thumbnail_url' IS NULL AND t.info ->> 'thumbnail' ~ %(upload)s"
+            " AND p.info -> 'column_roles' ->> 'thumbnail' IS DISTINCT FROM 'hidden'",
+            {"id": project_id, "upload": f"^{UPLOAD_PATH}$"},
+        )
+    return done
 
 
 async def read_max_answer_bytes(db: Database, project_id: int) -> int | None:

@@ -194,3 +194,34 @@ def test_a_picture_whose_tiles_do_not_load_stays_as_it_is(
     stage.until(lambda: frame.locator(".mark-item").count() == 1)
     assert frame.locator(".viewer").evaluate(PIXELS)[1] == "1"
     assert frame.get_by_text("did not load").count() == 0
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("finer", [{"scan_tiles": "/deep.dzi"}, {"original": "/whole.jpg"}], ids=["tiles", "original"])
+def test_full_size_is_that_of_the_file_and_not_of_the_reduced_picture(
+    make_stage: Any, new_project: Any, library: TileServer, finer: dict[str, str]
+) -> None:
+    stage = with_media(make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
+    stage.mine = new_project(tasks=1)
+    more = {column: library.url + path for column, path in finer.items()}
+    stage.mine.owner.api("PUT", f"task/{stage.mine.tasks[0]}", {"info": {"scan": f"{SITE}/photo.jpg", **more}})
+    sheet = {"name": "sheet", "type": "picture", "source": {"column": "scan"}, "description": "A sheet"}
+    document = {"version": 1, "steps": [step("one", sheet, "point")]}
+    library.asked.clear()
+    stage.begin()
+    stage.mine.show(questions=document)
+    stage.go("/project/MINE/newtask")
+    frame = stage.frame()
+    field(frame, "one_point")
+    place, drawn = frame.locator(".viewer"), Surface(stage, frame.locator("svg.a9s-annotationlayer"), (800, 600))
+    stage.until(lambda: drawn.place.bounding_box()["width"] > 300)
+    assert library.asked == []
+    button(frame, "Full size").click()
+    stage.until(lambda: place.evaluate(PIXELS) == [True, "0"] and drawn.place.bounding_box()["width"] == WIDTH)
+    image = Image.open(io.BytesIO(place.locator(".view").screenshot())).convert("L")
+    shade = image.getpixel((image.width // 2, image.height // 2 + 40))
+    assert isinstance(shade, int) and shade > 240  # the cross that only the file has
+    drawn.click((400, 300))
+    stage.until(lambda: frame.locator(".mark-item").count() == 1)
+    forward(frame, "Send")
+    assert near(answers(stage, 1, document)["one_point"], [{"x": 400, "y": 300}], 1)

@@ -160,3 +160,26 @@ async def test_texts_lead_on_to_tables_and_mistakes_nowhere(served):
     refused = (await owner.post(editor, json={**sent, "questions": "{"})).json()
     assert refused["form"]["errors"] and "next" not in refused
     assert (await owner.post(editor, json=sent)).json()["next"] == "/project/birds/tasks/import"
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_project_without_a_picture_shows_that_of_its_first_task_when_it_is_published(served):
+    owner = await served.person("owner")
+    mine, theirs = "/uploads/project_1/mine.webp", "/uploads/project_1/first.webp"
+    cases = (
+        ("own", {"thumbnail_url": mine}, {"thumbnail": theirs}, mine),
+        ("none", {}, {"thumbnail": theirs}, theirs),
+        ("hidden", {"column_roles": {"thumbnail": "hidden"}}, {"thumbnail": theirs}, None),
+        ("elsewhere", {}, {"thumbnail": "https://pictures.example/1.webp"}, None),
+        ("list", {}, {"thumbnail": [theirs]}, None),
+        ("text", {}, 7, None),
+    )
+    for name, info, first, shown_picture in cases:
+        body = {"name": name, "short_name": name, "description": "?", "info": {"task_presenter": "<p>x</p>", **info}}
+        made = (await owner.post("/api/project", json=body)).json()
+        for task in (first, {"thumbnail": "/uploads/project_1/second.webp"}):
+            sent = await owner.post("/api/task", json={"project_id": made["id"], "info": task})
+            assert sent.status == 200, sent.text
+        assert (await owner.post(f"/project/{name}/publish", json={})).json()["status"] == "success"
+        now = (await owner.get(f"/api/project/{made['id']}")).json()["info"]
+        assert now.get("thumbnail_url") == shown_picture, name

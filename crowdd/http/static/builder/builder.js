@@ -58,7 +58,8 @@ class Builder {
     this.save = new Save(this, form, this.checks);
     this.toolbar = new Toolbar(this);
     const columns = element("datalist", { id: "builder-columns" }, ...this.declared.columns.map((value) => element("option", { value })));
-    root.append(this.toolbar.element, this.checks.summary, this.languages.element, this.root, columns, this.news);
+    const alone = this.save.onward ? element("p", { className: "row" }, this.save.button) : "";
+    root.append(this.toolbar.element, this.checks.summary, this.languages.element, this.root, alone, columns, this.news);
     root.hidden = false;
     document.body.classList.add("builds");
     movable(this.root, (from, to) => this.move(from, to, this.nameOf(from)));

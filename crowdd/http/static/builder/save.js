@@ -6,7 +6,7 @@ export class Save {
     Object.assign(this, { ui, form, checks, agreed: false });
     this.button = element("button", { className: "btn main" }, ui.word("save"));
     this.button.setAttribute("form", form.id);
-    this.buttons = form.elements.onward ? [this.further(form.elements.onward), this.button] : [this.button];
+    this.onward = form.elements.onward ? this.further(form.elements.onward) : null;
     this.effects = element("ul", { className: "stack tight" });
     this.dialog = this.ask();
     form.addEventListener("submit", (event) => this.submit(event), true);

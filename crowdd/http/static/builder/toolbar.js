@@ -9,7 +9,7 @@ export class Toolbar {
     this.undo.setAttribute("aria-keyshortcuts", "Control+Z");
     this.redo.setAttribute("aria-keyshortcuts", "Control+Shift+Z");
     this.views = ["forms", "json"].map((view) => this.view(view));
-    this.element = element("div", { className: "b-toolbar row" }, this.undo, this.redo, ...this.views, ui.checks.status, ...ui.save.buttons);
+    this.element = element("div", { className: "b-toolbar row" }, this.undo, this.redo, ...this.views, ui.checks.status, ui.save.onward ?? ui.save.button);
     addEventListener("keydown", (event) => this.key(event));
   }
 

@@ -8,7 +8,7 @@ export function create(medium, context) {
   return {
     element: place, surface,
     prepare: async (task) => (await library).prepare(context.source(task)),
-    show: async (task) => (await picture).show(context.source(task), context.description(task), (await library).tilesOf(medium.source, task)),
+    show: async (task) => (await picture).show(context.source(task), context.description(task), (await library).finerOf(medium.source, task)),
     settled: async (wanted) => (await picture).settled(wanted),
     keys: () => surface.viewer.keys(),
     key: (key) => surface.viewer.key(key),

@@ -1,5 +1,5 @@
 /* A picture in a viewer: an image, or a source in tiles (IIIF, Deep Zoom).  An image may have tiles, too: they are shown where it is
-   enlarged beyond its own pixels, and places stay those of the image.  Its `surface`, {image, viewer, naturalWidth, naturalHeight},
+   enlarged beyond its own pixels, as the file is that it was made of, and places stay those of the image.  Its `surface`, {image, viewer, naturalWidth, naturalHeight},
    is what marks are drawn on. */
 import { isAddress, sourceOf } from "../stage.js";
 import { Viewer } from "./viewer.js";
@@ -7,10 +7,14 @@ import { Viewer } from "./viewer.js";
 const TILES = /(\/info\.json|\.dzi|\.xml)([?#]|$)/i;
 const EMPTY = "data:image/svg+xml,";
 
-/** The address of the tiles that the server made of a picture (columns `picture` and `picture_tiles`), "" for none. */
-export function tilesOf(source, task) {
-  const address = source && typeof source === "object" && "column" in source ? sourceOf({ column: `${source.column}_tiles` }, task) : "";
-  return isAddress(address) ? address : "";
+/**
+ * The address of a picture with more pixels, "" for none: of the tiles that the server made of it (columns `picture` and
+ * `picture_tiles`), or of the file that came (`original`) where a task has only one.
+ */
+export function finerOf(source, task) {
+  const at = (column) => sourceOf({ column }, task), info = Object(task.info);
+  if (!source || typeof source !== "object" || !("column" in source)) return "";
+  return [at(`${source.column}_tiles`), "filename_2" in info ? "" : at("original")].find(isAddress) ?? "";
 }
 
 /** Loads the picture of an address before it is shown. */
@@ -22,7 +26,7 @@ export class Picture {
     surface.viewer = new Viewer(place, surface.image, word);
   }
 
-  /** Shows an address, and rejects when that fails; `finer` is the address of its tiles, "" for none. */
+  /** Shows an address, and rejects when that fails; `finer` is the address of one with more pixels, "" for none. */
   async show(address, description, finer = "") {
     const { surface, surface: { image, viewer } } = this;
     Object.assign(surface, { naturalWidth: 0, naturalHeight: 0 });
@@ -38,7 +42,7 @@ export class Picture {
     Object.assign(surface, { naturalWidth: width, naturalHeight: height });
   }
 
-  /* Without tiles the image stays as it is. */
+  /* Without one the image stays as it is. */
   async refine(address, wanted) {
     const { surface: { viewer } } = this, tiles = await this.tiles(address).catch(() => null);
     if (this.wanted !== wanted) tiles?.destroy();
@@ -47,7 +51,7 @@ export class Picture {
 
   async tiles(address) {
     const { Tiles } = await import("./tiles.js");
-    return Tiles.open(this.surface.viewer.ground, address);
+    return Tiles.open(this.surface.viewer.ground, TILES.test(address) ? address : { type: "image", url: address, buildPyramid: false });
   }
 
   /** Resolves when its size is known: the beginning of an image tells it. */

@@ -1,4 +1,4 @@
-/* Pictures in tiles (IIIF, Deep Zoom and other sources of OpenSeadragon).  OpenSeadragon loads and draws the tiles, and nothing
+/* Pictures in tiles (IIIF, Deep Zoom and other sources of OpenSeadragon, a plain picture as one of them).  OpenSeadragon loads and draws the tiles, and nothing
    else: where they are is the viewport's business. */
 import { openSeadragon } from "../marks/libraries.js";
 

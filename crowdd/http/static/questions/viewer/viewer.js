@@ -64,12 +64,12 @@ export class Viewer {
   }
 
   /**
-   * Shows a picture of a size in its own pixels, the whole of it; `tiles` draw it if the image does not.  `enlarged()` is called once,
-   * when it is larger on the screen than its pixels.
+   * Shows a picture of a size in its own pixels, the whole of it; `tiles` draw it if the image does not.  `finer()` is called once,
+   * when it is to be larger on the screen than its pixels, and resolves when it is refined.
    */
-  begin({ width, height }, tiles = null, enlarged = null) {
+  begin({ width, height }, tiles = null, finer = null) {
     if (this.tiles !== tiles) this.tiles?.destroy();
-    Object.assign(this, { tiles, enlarged });
+    Object.assign(this, { tiles, finer, refined: null });
     this.place.classList.remove("refined");
     if (this.large) this.enlarge(false);
     this.place.style.setProperty("--ratio", width / height);
@@ -81,6 +81,7 @@ export class Viewer {
   /** Tiles of the picture that is shown, which have more pixels than its image; the image goes when there is something to see of them. */
   refine(tiles) {
     this.tiles = tiles;
+    this.viewport.fine = tiles.width / this.viewport.picture.width;
     tiles.show(this.viewport);
     tiles.complete.then(() => this.tiles === tiles && this.place.classList.add("refined"));
   }
@@ -94,13 +95,14 @@ export class Viewer {
     const [left, top] = viewport.inRoom([width / 2, height / 2]);
     Object.assign(sheet.style, { width: `${width * scale}px`, height: `${height * scale}px`, transform: `translate(${left}px, ${top}px) translate(-50%, -50%) rotate(${degrees}deg)` });
     place.classList.toggle("zoomed", !viewport.isWhole);
-    view.classList.toggle("pixels", scale >= 3); // pixels of the picture, as they are
+    view.classList.toggle("pixels", scale >= 3 * viewport.fine); // pixels of the picture, as they are
     this.overview.show(viewport);
     this.tiles?.show(viewport);
-    if (this.enlarged && scale * devicePixelRatio > 1) {
-      this.enlarged();
-      this.enlarged = null;
-    }
+    if (scale * devicePixelRatio > 1) this.finest();
+  }
+  /* Resolves when the picture has all pixels that it can have. */
+  finest() {
+    return (this.refined ??= Promise.resolve(this.finer?.()));
   }
   changed() {
     used = this;
@@ -130,12 +132,22 @@ export class Viewer {
     const { viewport } = this;
     if (name === "in" || name === "out") viewport.scaleTo(viewport.scale * (name === "in" ? STEP : 1 / STEP));
     else if (name === "whole") viewport.fit();
-    else if (name === "full") viewport.scaleTo(viewport.picture.width / (this.tiles?.width ?? viewport.picture.width));
+    else if (name === "full") return this.full();
     else if (name === "large") return this.enlarge(!this.large);
     else if (name === "rotate") viewport.turn();
     else if (this.toolbar.act(name)) return;
     this.changed();
     if (name === "rotate") this.turned?.();
+  }
+
+  /* A pixel of the finest picture for each of the screen: once it is there, unless something else was asked for meanwhile. */
+  async full() {
+    const { viewport, refined } = this, to = () => {
+      viewport.scaleTo(viewport.fine);
+      this.changed();
+      return viewport.scale;
+    }, scale = to(), loads = this.finest();
+    if (refined !== loads && (await loads, this.refined === loads && viewport.scale === scale)) to();
   }
 
   zoomTo(scale, event) {

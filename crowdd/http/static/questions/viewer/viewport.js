@@ -1,7 +1,7 @@
 /* What of a picture is seen in a room on the screen, in numbers only.  Places in the picture are in its own pixels, places in the
    room in pixels of the screen, from the upper left corner of each. */
 const SMALLEST = 0.5, LARGEST = 8; // times the size at which the whole picture is seen
-const MAX_PIXEL = 10; // pixels of the screen for one of the picture
+const MAX_PIXEL = 10; // pixels of the screen for one of the finest picture
 const WHOLE = 1.01; // up to this all of it is seen
 const BEYOND = 56; // pixels of the screen that an enlarged picture can be moved beyond its edge
 
@@ -18,9 +18,9 @@ export class Viewport {
     this.begin({ width: 1, height: 1 });
   }
 
-  /** Shows another picture, the whole of it. */
+  /** Shows another picture, the whole of it. `fine` are pixels of the finest one that can be had, for one of this. */
   begin({ width, height }) {
-    Object.assign(this, { picture: { width, height }, degrees: 0 });
+    Object.assign(this, { picture: { width, height }, degrees: 0, fine: 1 });
     this.fit();
   }
 
@@ -57,7 +57,7 @@ export class Viewport {
 
   set(scale) {
     const { whole } = this;
-    this.scale = between(scale, whole * SMALLEST, Math.max(whole * LARGEST, MAX_PIXEL));
+    this.scale = between(scale, whole * SMALLEST, Math.max(whole * LARGEST, MAX_PIXEL * this.fine));
     this.settle();
   }
 
