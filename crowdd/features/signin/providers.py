@@ -130,7 +130,7 @@ class OAuthClient:
 if TYPE_CHECKING:
     import jwt
 else:
-    jwt = lazy("jwt", extra="signin")
+    jwt = lazy("jwt")
 
 ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"})
 _KEPT_SECONDS = 3600.0  # how long a provider's addresses and keys are believed without asking again
