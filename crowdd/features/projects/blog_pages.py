@@ -36,11 +36,17 @@ class PostPublic(ProjectPublic):
     blogpost: Values
 
 
-class BlogPrivate(ProjectPrivate):
+class PostPrivate(ProjectPrivate):
     """``writes`` says whether the requester may write or change posts."""
 
     writes: bool
     prose: Laid
+
+
+class BlogPrivate(PostPrivate):
+    """``feed``: strangers may read the blog, so that it has feeds."""
+
+    feed: bool
 
 
 class EditPublic(ProjectPublic, WithForm, Message):
@@ -73,14 +79,16 @@ class BlogPages:
         context = await self._views.context(incoming, row)
         public = BlogPublic(**context.public, blogposts=posts, next=posts[-1]["id"] if more else None)
         writes, prose = bool(row["roles"] & BLOGPOST.rights.create), await self._views.prose([], posts)
-        return Page("project/blog.html", public, BlogPrivate(**context.private, writes=writes, prose=prose))
+        feed = row["published"] and row["lock_id"] is None
+        private = BlogPrivate(**context.private, writes=writes, feed=feed, prose=prose)
+        return Page("project/blog.html", public, private)
 
     async def read(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         blogpost = await self._post(incoming, row, post_id)
         context = await self._views.context(incoming, row)
         writes, prose = _may_change(incoming.who, blogpost), await self._views.prose([], [blogpost])
-        private = BlogPrivate(**context.private, writes=writes, prose=prose)
+        private = PostPrivate(**context.private, writes=writes, prose=prose)
         return Page("project/blogpost.html", PostPublic(**context.public, blogpost=blogpost), private)
 
     async def _post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> Values:

@@ -1786,9 +1786,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("auditlog", "none", **SHORT, auditlog=[], next=None, user="")
     yield page("auditlog", "nobody", **SHORT, auditlog=[], next=None, user="noone")
     posts = [NEWS, NEWS | {"id": 5, "published": True, "media_url": None}]
-    yield page("blog", "some", blogposts=posts, next=4, writes=True)
-    yield page("blog", "none", blogposts=[], next=None, writes=True)
-    yield page("blog", "visitor", blogposts=[], next=None, writes=False, project=PUBLIC | {"n_blogposts": 0})
+    yield page("blog", "some", blogposts=posts, next=4, writes=True, feed=True)
+    yield page("blog", "none", blogposts=[], next=None, writes=True, feed=False)
+    yield page("blog", "visitor", blogposts=[], next=None, writes=False, feed=True, project=PUBLIC | {"n_blogposts": 0})
     yield page("blogpost", "author", blogpost=NEWS, writes=True)
     yield page("blogpost", "visitor", blogpost=posts[1], writes=False, project=PUBLIC)
     beside: Context = {"pictures": [], "may_add": True, "left_out": []}
