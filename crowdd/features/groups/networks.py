@@ -37,12 +37,12 @@ class Networks:
         return self._secrets.address_in(project_id, time.gmtime(self._seconds()).tm_year, network)
 
     async def _of_guest(self, who: Requester, project_id: int) -> str:
-        found = await self._guests.add((who.actor, project_id))
-        if found is None:  # the group has ended, or they are no member any more
+        guest = await self._guests.add((who.actor, project_id))
+        if guest is None:  # the group has ended, or they are no member any more
             return who.network
-        digest = int.from_bytes(self._secrets.digest("groups of an account", str(found.id))[:8], "big")
+        digest = int.from_bytes(self._secrets.digest("groups of an account", str(guest.id))[:8], "big")
         shared = _UNASSIGNED | digest >> (64 - _SHARED_BITS)
-        return str(ipaddress.IPv6Address((shared << 16 | found.network) << 64))
+        return str(ipaddress.IPv6Address((shared << 16 | guest.network) << 64))
 
     async def _find(self, pairs: list[tuple[str, int]]) -> list[GuestNetwork | None]:
         return await statements.find_networks(self._db, pairs)
