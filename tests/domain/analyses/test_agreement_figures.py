@@ -92,6 +92,7 @@ def test_nothing_to_compare_is_no_figure():
     assert (same["gwet_ac1"]["value"], same["alpha_nominal"]["low"]) == (1, None)
 
 
+@pytest.mark.proof
 def test_intervals_hold_the_true_value_nearly_as_often_as_they_say():
     """Of crowds of the same kind, whose agreement is known from a large one."""
     rng = np.random.default_rng(3)

@@ -111,6 +111,7 @@ RULES = [
 ]
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_each_decision_of_a_rule_is_checked_by_the_files_alone(served, only_numpy, tmp_path):
     made = await Project(served).build([[]] * 4, n_answers=4)
@@ -175,6 +176,7 @@ async def answer(made: Project, task: int, *answers: Any) -> None:
         assert (await client.post("/api/taskrun", json=run)).status == 200
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_gold_tasks_are_in_snapshots_when_they_have_ended_or_the_embargo_is_over(served, only_numpy, tmp_path):
     made = await Project(served).build([["owl", "owl", "fox"], [], []])
@@ -239,6 +241,7 @@ async def test_imported_answers_of_a_draft_have_their_results(served):
     ]  # fmt: skip
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_answers_say_why_they_do_not_count_and_to_which_questions_they_were_given(served):
     made = await Project(served).build([["owl", "owl", "fox"]] * 2)
