@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import date, timedelta
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -92,6 +93,10 @@ def misses(owner: Person) -> None:
     as_page = {"Content_Type": "text/html", "Accept": "text/html"}
     passkeys = owner.ask("GET", f"/account/{owner.name}/passkeys", **as_page)
     assert passkeys.status == 200 and "crowdd[signin]" in passkeys.text
+    group = {"name": "7b", "size": "28", "last_day": f"{date.today() + timedelta(days=9)}"}
+    made = owner.ask("POST", f"/account/{owner.name}/groups", group, **{"X-CSRFToken": owner.csrf()}).json["id"]
+    board = owner.ask("GET", f"/account/{owner.name}/groups/{made}/board", **as_page)
+    assert board.status == 200 and "enter the code" in board.text and '<svg class="qr' not in board.text
     app = owner.ask("GET", f"/account/{owner.name}/authenticator", **as_page)
     assert app.status == 200 and re.search(r'value="[A-Z2-7]{32}"', app.text), "the secret can be typed"
     assert '<svg class="qr"' not in app.text

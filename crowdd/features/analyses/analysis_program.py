@@ -30,6 +30,7 @@ from crowdd.features.analyses.methods import (
     winners,
 )
 from crowdd.features.analyses.numbering import Numbered, number
+from crowdd.features.analyses.rows import ItemEstimate
 from crowdd.kernel.concurrency.isolated import Limits
 from crowdd.kernel.errors import CrowddError, InvalidValueError
 from crowdd.kernel.languages import _
@@ -82,7 +83,7 @@ def analyse(path: Path, options: Values) -> Iterator[Values]:
         yield from _texts(method, numbered, answers, options["parameters"])
         return
     figures = None
-    items: list[crowd_kit.Strength] | None = None
+    items: list[ItemEstimate] | None = None
     if method.takes == PAIRS:
         of_tasks = [[pairs[task][place - 1] for place in (1, 2)] for task in numbered.tasks]
         answers = _of_two(numbered, answers)
@@ -94,8 +95,7 @@ def analyse(path: Path, options: Values) -> Iterator[Values]:
         scale = Scale(numbered.choices, options["unordered"], int(numbered.hash[:8], 16))
         figures = agreement.figures(answers, numbered.tasks, numbered.actors, numbered.classes, scale)
     seconds = time.process_time() - begun
-    listed = None if items is None else [attrs.asdict(one) for one in items]
-    yield _summary(method, numbered, estimate, seconds) | {"agreement": figures, "items": listed}
+    yield _summary(method, numbered, estimate, seconds) | {"agreement": figures, "items": items}
     yield from _tasks(numbered, estimate)
     yield from _volunteers(numbered, answers, estimate)
 

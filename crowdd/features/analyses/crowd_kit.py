@@ -18,6 +18,7 @@ from zlib import crc32
 import attrs
 
 from crowdd.features.analyses.methods import Answers, Estimate, Reals
+from crowdd.features.analyses.rows import ItemEstimate
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.lazy import lazy
@@ -140,18 +141,6 @@ def estimate_m_msr(answers: Answers, parameters: Mapping[str, float]) -> Estimat
     return Estimate(_weighted(answers, skill), skill, done, done < rounds)
 
 
-@attrs.frozen
-class Strength:
-    """How strong an item is: ``score`` is ln of its strength, 0 on average, with its 95 % interval (Wald)."""
-
-    item: str
-    score: float
-    low: float
-    high: float
-    chosen: int
-    compared: int
-
-
 MAX_ITEMS = 1000
 _Z = 1.959963984540054
 _SETTLED = 1e-3  # of the times that an item was chosen
@@ -159,7 +148,7 @@ _SETTLED = 1e-3  # of the times that an item was chosen
 
 def estimate_bradley_terry(
     answers: Answers, parameters: Mapping[str, float], pairs: Sequence[Sequence[str]]
-) -> tuple[Estimate, list[Strength]]:
+) -> tuple[Estimate, list[ItemEstimate]]:
     """Of each task how probably each of its two items is chosen, and the strengths of all items, the strongest first.
 
     ``pairs``: the items of each task, by class. Raises InvalidValueError for more than MAX_ITEMS, and where strengths
@@ -188,14 +177,19 @@ def estimate_bradley_terry(
     settled = bool(np.abs(wins.sum(axis=1) - (compared * shares).sum(axis=1)).max() < _SETTLED)
     logs, errors = np.log(scores) - np.log(scores).mean(), _errors(compared * shares * shares.T)
     strengths = [
-        Strength(item, float(logs[n]), float(logs[n] - _Z * errors[n]), float(logs[n] + _Z * errors[n]), *counts)
-        for n, (item, *counts) in enumerate(
-            zip(items, wins.sum(axis=1).astype(int).tolist(), compared.sum(axis=1).astype(int).tolist(), strict=True)
+        ItemEstimate(
+            item=item,
+            score=float(logs[n]),
+            low=float(logs[n] - _Z * errors[n]),
+            high=float(logs[n] + _Z * errors[n]),
+            chosen=int(wins[n].sum()),
+            compared=int(compared[n].sum()),
         )
+        for n, item in enumerate(items)
     ]
     probable = shares[of_tasks[:, 0], of_tasks[:, 1]]
     posterior = np.stack([probable, 1 - probable], axis=1)
-    return Estimate(posterior, None, rounds, settled), sorted(strengths, key=lambda one: -one.score)
+    return Estimate(posterior, None, rounds, settled), sorted(strengths, key=lambda one: -one["score"])
 
 
 def _errors(information: Reals) -> Reals:

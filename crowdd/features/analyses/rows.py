@@ -70,7 +70,10 @@ class VolunteerEstimate(TypedDict):
 
 
 class ItemEstimate(TypedDict):
-    """How strong an item is by its comparisons with others. ``score``: ln of its strength, 0 on average."""
+    """How strong an item is by its comparisons with others.
+
+    ``score``: ln of its strength, 0 on average; ``low`` to ``high`` its 95 % interval (Wald).
+    """
 
     item: str
     score: float

@@ -11,7 +11,7 @@ from crowdd.features.groups.groups import GroupForm, Groups
 from crowdd.features.groups.rows import GroupRow, MemberRow
 from crowdd.features.signin.views import NamedPrivate, own_account
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.images import QrCode, qr_code
+from crowdd.http.html.images import QrCode, shown_code
 from crowdd.http.html.tables import as_csv
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
@@ -139,7 +139,7 @@ class GroupPages:
             answers=_sum(members),
             link=link,
         )
-        return Page("account/group_board.html", public, GroupPrivate(name=owner, qr=qr_code(link) if link else None))
+        return Page("account/group_board.html", public, GroupPrivate(name=owner, qr=shown_code(link) if link else None))
 
     async def hours(self, incoming: Incoming, name: str, group_id: int) -> Response:
         """For each member answers, and hours at them, as CSV."""
@@ -208,7 +208,7 @@ class GroupPages:
             form=form,
             **message,
         )
-        private = GroupPrivate(name=incoming.who.user_name, qr=qr_code(link) if link else None)
+        private = GroupPrivate(name=incoming.who.user_name, qr=shown_code(link) if link else None)
         return Page("account/group.html", public, private)
 
     def _link(self, row: GroupRow) -> str | None:

@@ -30,7 +30,7 @@ _MAX_TIMED = 5000  # newest answers of a member whose time is added up
 
 @attrs.frozen
 class NewMember:
-    """Somebody who joins: an account, or a guest with the hash of their number."""
+    """A new member: an account, or a guest with the hash of their number."""
 
     name: str
     actor: str
@@ -81,7 +81,7 @@ async def insert_group(db: Database, user_id: int, values: Values) -> int | None
         Count,
         "INSERT INTO volunteer_group (owner_id, created, name, size, last_day, code)"
         " VALUES (%(user)s, clock(), %(name)s, %(size)s, %(last_day)s, %(code)s) ON CONFLICT (code) DO NOTHING RETURNING id AS n",
-        {"user": user_id, **(values or {})},
+        {"user": user_id, **values},
     )
     return None if row is None else row["n"]
 
@@ -104,7 +104,7 @@ async def update_group(db: Database, user_id: int, group_id: int, values: Values
         " WHERE id = %(group)s AND owner_id = %(user)s"
         " AND NOT EXISTS (SELECT FROM group_member m WHERE m.group_id = %(group)s AND m.seat >= %(size)s)"
     )
-    return await db.execute(sql, {"user": user_id, "group": group_id, **(values or {})}) > 0
+    return await db.execute(sql, {"user": user_id, "group": group_id, **values}) > 0
 
 
 async def set_code(db: Database, user_id: int, group_id: int, code: str | None) -> bool:
@@ -143,7 +143,7 @@ async def list_hours(db: Database, user_id: int, group_id: int) -> list[MemberHo
         SELECT x.name, x.joined, x.answers, (
                SELECT coalesce(sum(seconds), 0)::float8 FROM (
                    ({run} WHERE r.user_id = m.user_id AND {within} ORDER BY r.id DESC LIMIT {_MAX_TIMED}) UNION ALL
-                   ({run} WHERE m.user_id IS NULL AND r.actor = m.actor AND r.actor LIKE 'c:%%' AND {within} LIMIT {_MAX_TIMED})) s) AS seconds
+                   ({run} WHERE m.user_id IS NULL AND r.actor = m.actor AND r.actor LIKE 'c:%%' AND {within} ORDER BY r.id DESC LIMIT {_MAX_TIMED})) s) AS seconds
           FROM volunteer_group g CROSS JOIN members_of(g.id) x JOIN group_member m ON m.id = x.id
          WHERE g.id = %(group)s AND g.owner_id = %(user)s ORDER BY x.id""",
         {"user": user_id, "group": group_id},
@@ -216,7 +216,7 @@ async def find_membership(db: Database, actor: str) -> Membership | None:
 
 
 async def set_number(db: Database, actor: str, number_hash: bytes) -> bool:
-    """Gives a guest another number; False for somebody who is none."""
+    """Give a guest another number; False if the actor is no guest of a group."""
     sql = "UPDATE group_member SET number_hash = %(hash)s WHERE actor = %(actor)s AND user_id IS NULL"
     return await db.execute(sql, {"actor": actor, "hash": number_hash}) > 0
 

@@ -97,22 +97,22 @@ def test_strengths_of_items_have_the_greatest_likelihood_and_intervals_that_hold
         ]
         names = [[f"item{a}", f"item{b}"] for a, b in pairs]
         estimate, strengths = crowd_kit.estimate_bradley_terry(answers(rows), PARAMETERS["bradley_terry"], names)
-        assert estimate.converged and sum(one.score for one in strengths) == pytest.approx(0, abs=1e-9)
-        by_item = {one.item: one for one in strengths}
+        assert estimate.converged and sum(one["score"] for one in strengths) == pytest.approx(0, abs=1e-9)
+        by_item = {one["item"]: one for one in strengths}
         held += sum(by_item[f"item{k}"].low <= np.log(strength[k]) <= by_item[f"item{k}"].high for k in range(n))
     assert 0.9 * 240 <= held <= 240, "95 % of the intervals"
     # Where each item is chosen as often as its strength says, the likelihood is greatest.
     first = by_item["item0"]
     expected = sum(
-        1 / (1 + np.exp(by_item[other].score - first.score))
+        1 / (1 + np.exp(by_item[other]["score"] - first["score"]))
         for pair in names
         if "item0" in pair
         for other in pair
         if other != "item0"
     )
-    assert 3 * expected == pytest.approx(first.chosen, abs=0.01) and strengths[0].item == "item0"
+    assert 3 * expected == pytest.approx(first["chosen"], abs=0.01) and strengths[0]["item"] == "item0"
     task = next(nth for nth, pair in enumerate(pairs) if 0 in pair)
-    probable = np.exp(by_item[names[task][0]].score) / sum(np.exp(by_item[name].score) for name in names[task])
+    probable = np.exp(by_item[names[task][0]]["score"]) / sum(np.exp(by_item[name]["score"]) for name in names[task])
     assert estimate.posterior[task].tolist() == pytest.approx([probable, 1 - probable])
     few, _items = crowd_kit.estimate_bradley_terry(answers(rows), {"rounds": 2}, names)
     assert not few.converged, "after two rounds nothing has settled"
