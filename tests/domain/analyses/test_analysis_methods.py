@@ -99,7 +99,7 @@ def test_strengths_of_items_have_the_greatest_likelihood_and_intervals_that_hold
         estimate, strengths = crowd_kit.estimate_bradley_terry(answers(rows), PARAMETERS["bradley_terry"], names)
         assert estimate.converged and sum(one["score"] for one in strengths) == pytest.approx(0, abs=1e-9)
         by_item = {one["item"]: one for one in strengths}
-        held += sum(by_item[f"item{k}"].low <= np.log(strength[k]) <= by_item[f"item{k}"].high for k in range(n))
+        held += sum(by_item[f"item{k}"]["low"] <= np.log(strength[k]) <= by_item[f"item{k}"]["high"] for k in range(n))
     assert 0.9 * 240 <= held <= 240, "95 % of the intervals"
     # Where each item is chosen as often as its strength says, the likelihood is greatest.
     first = by_item["item0"]
