@@ -23,7 +23,7 @@ from crowdd.http.html.frames import SITE_MAP, SITE_STYLE, public_headers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, BytesResponse, FileResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kernel.errors import ConflictError, FormError, NotFoundError
+from crowdd.kernel.errors import NOT_FOUND, ConflictError, FormError, NotFoundError
 from crowdd.kernel.languages import NAMES, _
 from crowdd.kernel.values import Json, Values
 from crowdd.kinds.kind import outward
@@ -254,7 +254,7 @@ class SiteMap:
     async def file(self, incoming: Incoming) -> Response:
         path = self._path
         if path is None or not path.is_file():
-            raise NotFoundError("404 Not Found")
+            raise NotFoundError(NOT_FOUND)
         stat = path.stat()
         etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
         # Scripts read the ETag, and begin again when the file is another one.

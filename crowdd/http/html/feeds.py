@@ -15,7 +15,7 @@ from crowdd.kernel.values import Json
 
 ATOM, JSON_FEED = "application/atom+xml", "application/feed+json"
 _ATOM: Final = "http://www.w3.org/2005/Atom"
-_HEADERS: Final = {"Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*"}
+_HEADERS: Final = {"Cache-Control": "public, max-age=60", "Access-Control-Allow-Origin": "*"}
 # Characters that XML 1.0 (2.2) has no way to write.
 _UNWRITABLE: Final = dict.fromkeys([*(set(range(32)) - {9, 10, 13}), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF])
 
