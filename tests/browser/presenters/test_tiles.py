@@ -127,6 +127,17 @@ def test_marks_are_drawn_on_a_turned_picture_where_the_pointer_is(desk: Any, tur
 PIXELS = "place => [place.querySelector('.ground canvas') !== null, getComputedStyle(place.querySelector('.sheet img')).opacity]"
 
 
+def asking(stage: Any, library: TileServer, document: dict[str, Any]) -> Any:
+    """The frame in which the project asks for points; from now on the library counts what it is asked for."""
+    library.asked.clear()
+    stage.begin()
+    stage.mine.show(questions=document)
+    stage.go("/project/MINE/newtask")
+    frame = stage.frame()
+    field(frame, "one_point")
+    return frame
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", ["picture", "zoom_picture"])
 def test_a_reduced_picture_is_refined_by_its_tiles_where_it_is_enlarged(
@@ -139,12 +150,7 @@ def test_a_reduced_picture_is_refined_by_its_tiles_where_it_is_enlarged(
         stage.mine.owner.api("PUT", f"task/{task}", {"info": {"scan": f"{SITE}/photo.jpg", **tiles}})
     picture = {"name": "sheet", "type": kind, "source": {"column": "scan"}, "description": "A sheet"}
     document = {"version": 1, "steps": [step("one", picture, "point")]}
-    library.asked.clear()
-    stage.begin()
-    stage.mine.show(questions=document)
-    stage.go("/project/MINE/newtask")
-    frame = stage.frame()
-    field(frame, "one_point")
+    frame = asking(stage, library, document)
     place, sheet = frame.locator(".viewer"), Surface(stage, frame.locator("svg.a9s-annotationlayer"), (800, 600))
     stage.until(lambda: sheet.place.bounding_box()["width"] > 300)
     assert library.asked == [] and place.evaluate(PIXELS) == [False, "1"]
@@ -207,12 +213,7 @@ def test_full_size_is_that_of_the_file_and_not_of_the_reduced_picture(
     stage.mine.owner.api("PUT", f"task/{stage.mine.tasks[0]}", {"info": {"scan": f"{SITE}/photo.jpg", **more}})
     sheet = {"name": "sheet", "type": "picture", "source": {"column": "scan"}, "description": "A sheet"}
     document = {"version": 1, "steps": [step("one", sheet, "point")]}
-    library.asked.clear()
-    stage.begin()
-    stage.mine.show(questions=document)
-    stage.go("/project/MINE/newtask")
-    frame = stage.frame()
-    field(frame, "one_point")
+    frame = asking(stage, library, document)
     place, drawn = frame.locator(".viewer"), Surface(stage, frame.locator("svg.a9s-annotationlayer"), (800, 600))
     stage.until(lambda: drawn.place.bounding_box()["width"] > 300)
     assert library.asked == []
