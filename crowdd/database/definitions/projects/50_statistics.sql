@@ -32,7 +32,8 @@ BEGIN
     ), person AS MATERIALIZED (
         SELECT d.user_id, CASE WHEN s.shown THEN s.runs END AS before, coalesce(s.runs, 0) + d.runs AS runs, coalesce(NOT a."restrict", false) AS shown
           FROM (SELECT user_id, sum(runs)::bigint AS runs FROM gone WHERE user_id IS NOT NULL GROUP BY 1) d
-          LEFT JOIN person_stat s USING (user_id) LEFT JOIN account a ON a.id = d.user_id
+          LEFT JOIN LATERAL (SELECT runs, shown FROM person_stat WHERE user_id = d.user_id LIMIT 1) s ON true
+          LEFT JOIN LATERAL (SELECT "restrict" FROM account WHERE id = d.user_id LIMIT 1) a ON true
     ), persons AS (
         INSERT INTO person_stat AS s (user_id, runs, shown) SELECT user_id, runs, shown FROM person ORDER BY 1
             ON CONFLICT (user_id) DO UPDATE SET runs = excluded.runs, shown = excluded.shown
@@ -55,18 +56,19 @@ BEGIN
         SELECT project_id, day_of(hour), actor, sum(runs) FROM of_project WHERE actor <> '' AND lately GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
             ON CONFLICT (project_id, day, actor) DO UPDATE SET runs = s.runs + excluded.runs
     ), per_person AS MATERIALIZED (
-        SELECT project_id, actor, sum(runs) AS runs, sum(seconds) AS seconds, coalesce(sum(runs) FILTER (WHERE lately), 0) AS recent
-          FROM of_project WHERE actor <> '' GROUP BY 1, 2
+        SELECT d.*, coalesce(v.runs, 0) AS runs_before, coalesce(v.recent, 0) AS recent_before
+          FROM (SELECT project_id, actor, sum(runs) AS runs, sum(seconds) AS seconds, coalesce(sum(runs) FILTER (WHERE lately), 0) AS recent
+                  FROM of_project WHERE actor <> '' GROUP BY 1, 2) d
+          LEFT JOIN LATERAL (SELECT runs, recent FROM volunteer WHERE project_id = d.project_id AND actor = d.actor LIMIT 1) v ON true
     ), volunteers AS (
         INSERT INTO volunteer AS s (project_id, actor, runs, seconds, recent)
         SELECT project_id, actor, runs, seconds, recent FROM per_person ORDER BY 1, 2
             ON CONFLICT (project_id, actor) DO UPDATE SET runs = s.runs + excluded.runs, seconds = s.seconds + excluded.seconds,
                recent = s.recent + excluded.recent
-        RETURNING project_id, actor, runs, recent
     ), people AS MATERIALIZED (
-        SELECT v.project_id, v.actor LIKE 'u:%' AS known, sum((v.runs > 0)::int - (v.runs - d.runs > 0)::int) AS more,
-               sum((v.recent > 0)::int - (v.recent - d.recent > 0)::int) AS recent
-          FROM volunteers v JOIN per_person d USING (project_id, actor) GROUP BY 1, 2
+        SELECT project_id, actor LIKE 'u:%' AS known, sum((runs_before + runs > 0)::int - (runs_before > 0)::int) AS more,
+               sum((recent_before + recent > 0)::int - (recent_before > 0)::int) AS recent
+          FROM per_person GROUP BY 1, 2
     ), totals AS (
         SELECT project_id, sum(tasks) AS tasks, sum(wanted) AS wanted, sum(counted) AS counted, sum(completed) AS completed, sum(seconds) AS seconds,
                sum(results) AS results, sum(bytes) AS bytes,
@@ -92,7 +94,7 @@ BEGIN
           FROM of_project g, outcome_of(g.outcomes, g.consensus_hash, g.n_compared, g.agreement) o WHERE g.outcomes IS NOT NULL GROUP BY 1, 2, 3, 4
     ), newcomer AS MATERIALIZED (
         SELECT project_id, field, kind, hash, row_number() OVER (PARTITION BY project_id, field ORDER BY tasks DESC, hash) AS nth FROM outcome o
-         WHERE kind = 'value' AND NOT EXISTS (SELECT FROM outcome_count c WHERE (c.project_id, c.field, c.kind, c.hash) = (o.project_id, o.field, o.kind, o.hash))
+         WHERE kind = 'value' AND NOT EXISTS (SELECT FROM outcome_count c WHERE (c.project_id, c.field, c.kind, c.hash) = (o.project_id, o.field, o.kind, o.hash) OFFSET 0)
     ), other AS MATERIALIZED (
         SELECT project_id, field, kind, hash FROM newcomer
           JOIN (SELECT project_id, field, outcome_room(project_id, field) AS room FROM (SELECT DISTINCT project_id, field FROM newcomer) p) r USING (project_id, field) WHERE nth > room
