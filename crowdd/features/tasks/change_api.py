@@ -8,6 +8,7 @@ from typing import TypeVar
 from crowdd.features.tasks.changes import (
     Changes,
     Effect,
+    OrderBody,
     PriorityBody,
     RedundancyBody,
     TaskRetirementBody,
@@ -57,6 +58,14 @@ _PRIORITY = _doc(
     "project",
     "Change the priority of tasks",
     LARGE.strip(),
+    dry=True,
+)
+_ORDER = _doc(
+    "set_order",
+    "project",
+    "Order open tasks by how useful an answer is",
+    "Gives open tasks priorities by the newest predictions of models, or by a column. Tasks of which nothing is known"
+    " and a share of the others are placed at random." + LARGE,
     dry=True,
 )
 _WITHDRAW = _doc(
@@ -115,6 +124,7 @@ class ChangesApi:
         changes, task = self._changes, "/api/task/<int:object_id>"
         yield _route("redundancy", _REDUNDANCY, RedundancyBody, changes.redundancy)
         yield _route("priority", _PRIORITY, PriorityBody, changes.priority)
+        yield _route("order", _ORDER, OrderBody, changes.order)
         yield _route("withdraw", _WITHDRAW, WithdrawalBody, changes.withdraw)
         yield _route("stopping", _STOPPING, StoppingBody, changes.stopping)
         yield _route("lift", _LIFT, VolunteerBody, changes.lift)

@@ -31,6 +31,7 @@ from crowdd.features.tasks.changes import (
     MAX_NOTE,
     Changes,
     Effect,
+    OrderBody,
     PriorityBody,
     RedundancyBody,
     RetirementBody,
@@ -39,6 +40,7 @@ from crowdd.features.tasks.changes import (
     WithdrawalBody,
 )
 from crowdd.features.tasks.list_statements import TaskFilter
+from crowdd.features.tasks.rows import Predicted
 from crowdd.features.tasks.task_filters import Matching
 from crowdd.features.tasks.task_list import Browsing
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -82,6 +84,13 @@ REDUNDANCY = ChangeForm(
     "redundancy", _("Answers per task"), ("n_answers",), RedundancyBody, lambda c: c.redundancy, "may"
 )
 PRIORITY = ChangeForm("priority", _("Task priority"), ("priority_0",), PriorityBody, lambda c: c.priority, "must")
+ORDER = ChangeForm(
+    "order",
+    _("Order by usefulness"),
+    ("by", "question", "model", "column", "share"),
+    OrderBody,
+    lambda c: _of_all(c.order),
+)
 SCHEDULER = ChangeForm("scheduler", _("Task order"), ("sched",), SchedulerBody, lambda c: _of_all(c.scheduler))
 WITHDRAWAL = ChangeForm(
     "withdraw", _("Delete answers of a volunteer"), ("volunteer",), WithdrawalBody, lambda c: _of_all(c.withdraw)
@@ -89,8 +98,8 @@ WITHDRAWAL = ChangeForm(
 RETIREMENT = ChangeForm("retire", _("Retire tasks"), ("note",), RetirementBody, lambda c: c.retire_tasks, "must")
 REOPENING = ChangeForm("reopen", _("Reopen tasks"), (), TasksBody, lambda c: c.reopen_tasks, "must")
 DELETION = ChangeForm("delete", _("Delete tasks"), (), TasksBody, lambda c: c.delete, "may")
-_FORMS = (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, RETIREMENT, REOPENING, DELETION)
-_OPTIONAL = frozenset({"note"})
+_FORMS = (REDUNDANCY, PRIORITY, ORDER, SCHEDULER, WITHDRAWAL, RETIREMENT, REOPENING, DELETION)
+_OPTIONAL = frozenset({"note", "question", "model", "column"})
 _MAX_SHOWN = 40  # characters of what was typed
 
 
@@ -102,10 +111,13 @@ class ChangePublic(ProjectPublic, WithForm, Message):
 
 
 class ChangePrivate(ProjectPrivate):
-    """``schedulers`` are the names of those that can be chosen. ``matching`` chooses tasks instead of their numbers.
-    ``wanted``: the answers that a draft asks for."""
+    """``schedulers`` are the names of those that can be chosen; ``predicted`` questions and models with predictions.
+
+    ``matching`` chooses tasks instead of their numbers. ``wanted``: the answers that a draft asks for.
+    """
 
     schedulers: list[str]
+    predicted: Predicted
     matching: Matching | None
     wanted: dict[str, int] | None
 
@@ -140,6 +152,8 @@ class ChangePages:
         now: Values = dict.fromkeys(_names(form))
         if form is REDUNDANCY:
             now["n_answers"] = await self._changes.usual_answers(row["id"])
+        elif form is ORDER:
+            now |= {"by": "uncertain", "share": 0.1}
         elif form is SCHEDULER:
             now["sched"] = row["info"].get("sched") or "default"
         elif form is WITHDRAWAL:
@@ -200,7 +214,10 @@ class ChangePages:
         )
         names = list(schema.list_schedulers()) if form is SCHEDULER else []
         wanted = await self._wanted(incoming, row, form)
-        private = ChangePrivate(**context.private, schedulers=names, matching=matching, wanted=wanted)
+        predicted = await self._changes.predicted(row["id"]) if form is ORDER else Predicted()
+        private = ChangePrivate(
+            **context.private, schedulers=names, predicted=predicted, matching=matching, wanted=wanted
+        )
         return Page(f"project/task_{form.name}.html", public, private)
 
     async def _wanted(self, incoming: Incoming, row: ProjectPage, form: ChangeForm) -> dict[str, int] | None:
@@ -243,8 +260,11 @@ def _read(
         typed = body["task_ids"] or []
         if other := next((each for each in typed if isinstance(each, str) and not _is_number(each)), None):
             wrong["task_ids"] = [_("“%(text)s” is not the number of a task.", text=other[:_MAX_SHOWN])]
-    if form is PRIORITY and "priority_0" not in wrong and not _is_share(body["priority_0"]):
-        wrong["priority_0"] = [_("Enter a number from 0 to 1.")]
+    wrong |= {
+        name: [_("Enter a number from 0 to 1.")]
+        for name in ("priority_0", "share")
+        if name in body and name not in wrong and not _is_share(body[name])
+    }
     if form is DELETION and incoming.field("short_name").strip() != short_name:
         wrong["short_name"] = [_("Type the short name of the project exactly as shown.")]
     return wrong, body

@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from crowdd.database.access import Database, fetch_row, one, one_or_none
 from crowdd.features.tasks.list_statements import TaskFilter, ids_of
-from crowdd.features.tasks.rows import Effect
+from crowdd.features.tasks.rows import Effect, Predicted
+
+_RULE = (
+    "jsonb_build_object('by', %(by)s::text, 'question', %(question)s::text, 'model', %(model)s::text, 'column', %(column)s::text,"
+    " 'share', %(share)s::float8, 'seed', %(seed)s::bigint)"
+)
 
 # What is called for each change; %(tasks)s is an array of ids.
 _APPLY = {
     "redundancy": "set_redundancy(%(project)s, %(tasks)s, %(n_answers)s, clock())",
     "priority": "set_priority(%(project)s, %(tasks)s, %(priority_0)s)",
+    "order": f"set_order(%(project)s, %(tasks)s, {_RULE} || %(scale)s::jsonb)",
     "withdraw": "withdraw(%(project)s, %(tasks)s, %(actor)s, clock())",
     "delete": "delete_tasks(%(project)s, %(tasks)s, clock())",
     "retire": "retire(%(project)s, %(tasks)s, %(reason)s, %(note)s, %(user)s, clock())",
@@ -26,6 +32,7 @@ _APPLY = {
 _PREVIEW = {  # {tasks} is an array of ids, null for all tasks
     "redundancy": "preview_redundancy(%(project)s, {tasks}, %(n_answers)s)",
     "priority": "preview_priority(%(project)s, {tasks}, %(priority_0)s)",
+    "order": "preview_order(%(project)s, {tasks})",
     "withdraw": "preview_withdraw(%(project)s, {tasks}, %(actor)s)",
     "delete": "preview_delete(%(project)s, {tasks})",
     "retire": "preview_retire(%(project)s, {tasks})",
@@ -138,3 +145,27 @@ async def convert_tasks(db: Database, project_id: int, sched: str, after: int, m
         {"project": project_id, "sched": sched, "after": after, "maximum": maximum},
     )
     return None if row["last"] is None else int(row["last"])
+
+
+async def read_order_scale(db: Database, project_id: int, rule: Mapping[str, object]) -> str | None:
+    """What the priorities of an order depend on beside its rule, as JSON; None if nothing is known of an open task."""
+    row = await one(
+        db,
+        "SELECT CASE WHEN s.scale IS NOT NULL THEN jsonb_build_object('counts', s.counts, 'scale', s.scale)::text END AS scale"
+        f" FROM read_order_scale(%(project)s, {_RULE}) s",
+        {**rule, "project": project_id},
+    )
+    scale: str | None = row["scale"]
+    return scale
+
+
+async def read_predicted(db: Database, project_id: int) -> Predicted:
+    """Questions and models of the newest 1,000 predictions, by name."""
+    return await fetch_row(
+        db,
+        Predicted,
+        "SELECT coalesce(array_agg(DISTINCT question ORDER BY question), '{}') AS questions,"
+        " coalesce(array_agg(DISTINCT model ORDER BY model), '{}') AS models"
+        " FROM (SELECT question, model FROM prediction WHERE project_id = %(project)s ORDER BY id DESC LIMIT 1000) p",
+        {"project": project_id},
+    )

@@ -31,10 +31,11 @@ from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.body import Body, Listed, key
+from crowdd.kinds.questions.suggest import MAX_MODEL
 from crowdd.kinds.stopping import STOPPING, check_stopping
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
-from crowdd.kinds.types import Choice, Integer, Text
+from crowdd.kinds.types import Choice, Integer, Number, Text
 from crowdd.sched.queue import Queue, QueuedTask
 
 ANSWERS_PER_TASK: Final = "answers_per_task"
@@ -75,6 +76,34 @@ class PriorityBody(TasksBody):
     """The priority of tasks."""
 
     priority_0: float = key(TASK.field("priority_0"))
+
+
+class OrderBody(TasksBody):
+    """By what open tasks are ordered: ``question`` and ``model`` name predictions, ``column`` a number of the tasks."""
+
+    by: str = key(Choice(choices=("uncertain", "disagreement", "diverse", "column")), "What comes first.")
+    question: str = key(Text(maximum=100), "Name of a question that models answer (not for column).", default="")
+    model: str = key(Text(maximum=MAX_MODEL), "Name of the model (for uncertain and diverse).", default="")
+    column: str = key(Text(maximum=200), "Key of info whose numbers order the tasks (for column).", default="")
+    share: float = key(
+        Number(minimum=0, maximum=1), "Share of the tasks whose place is left to chance (default: 0.1).", default=0.1
+    )
+    seed: int = key(Integer(minimum=0, maximum=2**53), "Another number draws other tasks (default: 0).", default=0)
+
+    def rule(self) -> Values:
+        """What the rule says. Raises InvalidValueError where a name that it needs is missing."""
+        needs = {"column": ("column",), "disagreement": ("question",)}.get(self.by, ("question", "model"))
+        rule = {name: getattr(self, name) for name in ("by", "question", "model", "column", "share", "seed")}
+        for name in needs:
+            if not rule[name]:
+                raise InvalidValueError(_("%(name)s is missing.", name=f"`{name}`"))
+        return rule
+
+    def nothing_known(self) -> str:
+        """Why there is no such order."""
+        if self.by == "column":
+            return _("No open task has a number in the column “%(name)s”.", name=self.column)
+        return _("No open task has such a prediction for the question “%(name)s”.", name=self.question)
 
 
 class RetirementBody(TasksBody):
@@ -164,6 +193,26 @@ class Changes:
         """``priority_0`` of all tasks, or of those in ``task_ids``."""
         values = {"priority_0": body.priority_0}
         return await self._change(who, "priority", project_id, _chosen(body, matching), values, dry_run)
+
+    async def order(
+        self,
+        who: Requester,
+        project_id: int,
+        body: OrderBody,
+        dry_run: bool = False,
+        matching: TaskFilter | None = None,
+    ) -> Effect:
+        """``priority_0`` of open tasks by how useful an answer to each is."""
+        await self.require(self._db, who, project_id)
+        rule = body.rule()
+        scale = await change_statements.read_order_scale(self._db, project_id, rule)
+        if scale is None:
+            raise InvalidValueError(body.nothing_known())
+        return await self._change(who, "order", project_id, _chosen(body, matching), {**rule, "scale": scale}, dry_run)
+
+    async def predicted(self, project_id: int) -> rows.Predicted:
+        """Which questions and models an order can name."""
+        return await change_statements.read_predicted(self._db, project_id)
 
     async def scheduler(self, who: Requester, project_id: int, body: SchedulerBody, dry_run: bool = False) -> Effect:
         """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
@@ -493,6 +542,7 @@ class Changes:
         if isinstance(chosen, TaskFilter):
             filters = attrs.asdict(chosen, filter=attrs.filters.exclude("owns"))
             after["tasks"] = {name: value for name, value in filters.items() if value not in (None, ())}
+        after.pop("scale", None)  # what an order comes to, not what was asked for
         if "actor" in after:  # not by the secret name of a cookie
             after["volunteer"] = await volunteer_statements.word_of(tx, project_id, after.pop("actor"))
         kind, row_id = ("task", ids[0]) if alone and ids else ("project", project_id)

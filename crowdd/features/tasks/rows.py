@@ -200,6 +200,14 @@ class Effect:
 
 
 @attrs.frozen
+class Predicted:
+    """The names of questions and models that have predictions."""
+
+    questions: list[str] = attrs.field(factory=list)
+    models: list[str] = attrs.field(factory=list)
+
+
+@attrs.frozen
 class MatchingTasks:
     """Tasks that match among those that were looked at: their ids, the last that was come to, and how many were looked at."""
 

@@ -376,7 +376,7 @@ def test_a_value_is_shown_as_plain_text():
 
 STATEMENTS = {  # for a program of the owner's: one finds him by his key
     "tasks/": 3, "tasks/browse": 4, "tasks/browse/2": 4, "tasks/browse?state=ongoing": 4, "tasks/browse?orderby=priority_0": 4,
-    "tasks/export": 4, "tasks/redundancy": 4, "tasks/priority": 3, "tasks/scheduler": 3, "tasks/delete": 3, "tasks/import": 7,
+    "tasks/export": 4, "tasks/redundancy": 4, "tasks/priority": 3, "tasks/order": 4, "tasks/scheduler": 3, "tasks/delete": 3, "tasks/import": 7,
     "queue": 4,
 }  # fmt: skip
 FILL = (

@@ -12,9 +12,10 @@ from support.servers.queue_runner import worked
 from crowdd.database.schema import list_schedulers
 from crowdd.features.tasks import changes, settings
 
-CHANGES = ("redundancy", "priority", "scheduler", "delete")
+CHANGES = ("redundancy", "priority", "order", "scheduler", "delete")
 BODIES: dict[str, dict[str, Any]] = {
     "redundancy": {"n_answers": 5}, "priority": {"task_ids": "1", "priority_0": 0.5}, "scheduler": {"sched": "breadth_first"},
+    "order": {"by": "column", "column": "n", "share": 0},
     "delete": {"short_name": "birds"},
 }  # fmt: skip
 HTML = {"Accept": "text/html"}
@@ -43,6 +44,7 @@ async def test_the_forms_are_those_of_pybossa_for_owners_alone(served):
     stranger, nobody = await served.person("stranger"), served.client()
     fields = {
         "redundancy": {"n_answers": 2, "task_ids": None}, "priority": {"priority_0": None, "task_ids": None},
+        "order": {"by": "uncertain", "question": None, "model": None, "column": None, "share": 0.1},
         "scheduler": {"sched": "default"}, "delete": {"task_ids": None, "short_name": None},
     }  # fmt: skip
     for name in CHANGES:
@@ -111,6 +113,24 @@ async def test_redundancy_says_what_it_would_do_and_then_does_it(served):
         refused = (await owner.post(path, json=wrong)).json()
         assert list(refused["form"]["errors"]) == [field] and refused["status"] == "error", wrong
     assert [task["n_answers"] for task in await tasks_of(owner, project)] == [3, 3, 9, 9]
+
+
+@shows("page-change")
+@pytest_twisted.ensureDeferred
+async def test_open_tasks_are_ordered_by_a_column_or_by_predictions(served):
+    owner, project = await built(served)
+    path = "/project/birds/tasks/order"
+    trial = (await owner.post(path, json={**BODIES["order"], "preview": True})).json()
+    assert trial["effect"]["tasks"] == 3  # the first is complete
+    assert (await owner.post(path, json=BODIES["order"])).json()["status"] == "success"
+    assert [task["priority_0"] for task in await tasks_of(owner, project)] == [0, 0, 0.5, 1]
+    for wrong, field in (
+        ({"by": "column"}, "column"), ({"by": "uncertain", "question": "q"}, "model"), ({"by": "worst"}, "by"),
+        ({"share": "x"}, "share"), ({"by": "diverse", "question": "q", "model": "m"}, "by"),
+    ):  # fmt: skip
+        refused = (await owner.post(path, json={"by": "column", "share": 0.1, **wrong})).json()
+        assert field in refused["form"]["errors"] and refused["status"] == "error", (wrong, refused["form"])
+    assert [task["priority_0"] for task in await tasks_of(owner, project)] == [0, 0, 0.5, 1]
 
 
 @shows("page-change")

@@ -2045,16 +2045,22 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         "short_name": "",
         "volunteer": None,
         "note": "Blurred",
+        "by": "uncertain",
+        "question": "species",
+        "model": "yolo",
+        "column": "",
+        "share": 0.1,
         "csrf": "t",
     }
     match: Context = {"text": "orderby=agreement", "words": "fox", "state": "ongoing", "agreements": ("20", "")}
-    for name in ("redundancy", "priority", "scheduler", "withdraw", "retire", "reopen", "delete"):
+    for name in ("redundancy", "priority", "order", "scheduler", "withdraw", "retire", "reopen", "delete"):
         page, keys = f"project/task_{name}.html", frame(ILSE, f"{at}tasks/{name}") | owner
         keys |= {
             "title": "A change",
             "form": fields | {"errors": {}},
             "effect": None,
             "schedulers": ["default", "random", "new_one"],
+            "predicted": {"questions": ["species"], "models": ["yolo", "resnet"]},
             "matching": None,
             "wanted": None,
         }
@@ -2072,6 +2078,8 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
             "task_ids": ["No."],
             "short_name": ["No."],
             "sched": ["No."],
+            "share": ["From 0 to 1."],
+            "model": ["`model` is missing."],
             "volunteer": ["No answer of this project has it."],
         }
         yield Case(page, "wrong", keys | {"form": fields | {"errors": wrong}})

@@ -23,6 +23,9 @@ SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WH
 CREATE FUNCTION preview_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), 0, 0, 0 FROM chosen_tasks(p_project, p_tasks) WHERE priority_0 <> p_priority $$;
 
+CREATE FUNCTION preview_order(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
+SELECT count(*), 0, 0, 0 FROM chosen_tasks(p_project, p_tasks) WHERE open $$;
+
 CREATE FUNCTION preview_delete(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), 0, 0, coalesce(sum(answers + uncounted), 0) FROM chosen_tasks(p_project, p_tasks) $$;
 
