@@ -15,6 +15,7 @@ import attrs
 import pytest
 from psycopg2 import errors
 from support.checks.invariants import invariants
+from support.checks.proofs import examples
 from support.ledger import Ledger, Meanwhile, account, network_of
 
 WRITTEN = {
@@ -426,9 +427,14 @@ def test_answers_of_owners_in_a_batch_do_not_score(ledger):
     assert invariants(ledger.connection) == []
 
 
-def test_batches_of_four_sessions_at_once_fill_every_task_exactly(ledger, dsn):
-    project = ledger.project(tasks=20, n=3)
+@examples("0")
+@pytest.mark.parametrize("n_gold", [0, 3])
+def test_batches_of_four_sessions_at_once_fill_every_task_exactly(ledger, dsn, n_gold):
+    project = ledger.project(tasks=20 + n_gold, n=3)
     actors = crowd(ledger, project, 24)
+    tasks, gold = ledger.tasks(project)[:20], ledger.tasks(project)[20:]
+    for task in gold:
+        ledger.change("""SELECT make_gold(%(p)s, %(t)s, '["yes"]', NULL, NULL, 1, clock())""", p=project, t=task)
     failures: list[BaseException] = []
 
     def work(seed: int) -> None:
@@ -453,11 +459,15 @@ def test_batches_of_four_sessions_at_once_fill_every_task_exactly(ledger, dsn):
     for thread in threads:
         thread.join()
     assert failures == []
-    assert [len(ledger.counted(task)) for task in ledger.tasks(project)] == [3] * 20
-    assert sorted(ledger.events(project)) == [("task_completed", task) for task in ledger.tasks(project)]
+    assert [len(ledger.counted(task)) for task in tasks] == [3] * 20
+    assert sorted(ledger.events(project)) == [("task_completed", task) for task in tasks]
+    assert all(ledger.row("SELECT count(*) AS n FROM task_run WHERE task_id = %(t)s", t=task)["n"] for task in gold)
     assert invariants(ledger.connection) == []
 
 
 def ledger_left(session: Ledger, project: int) -> bool:
     """Whether a task is still to be done."""
-    return session.value("SELECT count(*) FROM task_ledger WHERE project_id = %(p)s AND NOT done", p=project) > 0
+    return (
+        session.value("SELECT count(*) FROM task_ledger WHERE project_id = %(p)s AND NOT (done OR retired)", p=project)
+        > 0
+    )

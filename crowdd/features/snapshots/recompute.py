@@ -25,9 +25,9 @@ def alpha(groups):
     if len(classes := sorted({each for group in groups for each in group})) < 2:
         return None
     counts = np.array([[group.count(each) for each in classes] for group in groups], float)
-    sizes, totals = counts.sum(1), counts.sum(0)
-    observed = ((sizes**2 - (counts**2).sum(1)) / (sizes - 1)).sum() / sizes.sum()
-    return 1 - observed / ((sizes.sum() ** 2 - (totals**2).sum()) / (sizes.sum() * (sizes.sum() - 1)))
+    sizes, totals, n = counts.sum(1), counts.sum(0), counts.sum()
+    observed = ((sizes**2 - (counts**2).sum(1)) / (sizes - 1)).sum()
+    return 1 - observed * (n - 1) / (n**2 - (totals**2).sum())
 
 
 def wilson(right, n, z=1.959963984540054):
@@ -44,13 +44,13 @@ def main(folder):
         right = np.interp(max(each["model"]["posterior"]), *map(stated["recalibration"].get, ("values", "shares")))
         off = max(off, abs(right - each["confidence"]))
     last = [each for each in results if each["last_version"]]
-    groups = [[json.dumps(answers[n]["class"]) for n in each["answers"] if answers[n]["fits"]] for each in last]
     first = (json.loads((folder / "project.json").read_text("utf-8"))["settings"]["trust"] or {}).get("min_answers")
-    agreement = alpha([group[:first] for group in groups])
+    groups = [[json.dumps(answers[n]["class"]) for n in each["answers"] if answers[n]["fits"]][:first] for each in last]
+    agreement, n = alpha(groups), sum(len(group) > 1 for group in groups)
     drawn = [each["model"]["class"] == each["sample"] for each in results if each["sample"] is not None]
     accuracy = [sum(drawn) / len(drawn), *wilson(sum(drawn), len(drawn))] if drawn else None
-    print(f"{len(weighed)} posteriors, at most {off:.1e} off. Alpha: {agreement}.")
-    print(f"Accuracy: {accuracy}, n = {len(drawn)}.")
+    print(f"{len(weighed)} posteriors, at most {off:.1e} off. Alpha: {agreement}, n = {n} tasks.")
+    print(f"Accuracy: {'{:.4f} ({:.4f} to {:.4f}, Wilson)'.format(*accuracy) if accuracy else None}, n = {len(drawn)}.")
     theirs = map(((stated["alpha"] or {}) | (stated["accuracy"] or {})).get, ("value", "share", "low", "high"), [0] * 4)
     differ = np.abs(np.array([agreement or 0, *(accuracy or [0, 0, 0])]) - [*theirs]).max()
     return bool(off > 1e-9 or differ > 1e-9)

@@ -29,6 +29,7 @@ class KnownFigures:
     gold_low: float | None
     gold_high: float | None
     agreement: float | None
+    agreement_seen: float | None
     accuracy: float | None
     counts: bool
     lifted: bool
@@ -47,6 +48,7 @@ class KnownFigures:
             gold_low=low,
             gold_high=high,
             agreement=(row["peer_right"] or 0) / peers if peers else None,
+            agreement_seen=peers,
             accuracy=row["accuracy"],
             counts=row["counts"],
             lifted=row["lifted"],

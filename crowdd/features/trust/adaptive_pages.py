@@ -27,6 +27,7 @@ from crowdd.features.trust.adaptive import (
 )
 from crowdd.features.trust.review import ReviewQueue
 from crowdd.features.trust.rows import TrustFigures
+from crowdd.features.trust.sampling import share_of
 from crowdd.features.trust.weighing import HEADLINE, MIN_HEADLINE, CalibrationStep
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
@@ -263,4 +264,11 @@ def headline(checked: CheckedShares | None) -> Headline | None:
 
 
 def _told(policy: Policy, one: Replay, chosen: bool) -> Values:
-    return {**attrs.asdict(policy), **attrs.asdict(one), "fewer": one.fewer, "chosen": chosen}
+    return {
+        **attrs.asdict(policy),
+        **attrs.asdict(one),
+        "fewer": one.fewer,
+        "chosen": chosen,
+        "same_share": share_of(one.same, one.compared),
+        "right_share": share_of(one.right, one.checked),
+    }

@@ -20,6 +20,7 @@ from crowdd.features.projects.views import (
     numbers_in,
     ticked_tasks,
 )
+from crowdd.features.results.consensus import share_interval
 from crowdd.features.trust.gold import Gold, GoldBody, GoldChangeBody, Overview
 from crowdd.features.trust.gold_statements import GoldTask
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -46,9 +47,13 @@ class GoldPublic(ProjectPublic, WithForm, Message):
 
 
 class GoldPrivate(ProjectPrivate):
-    """``usual_rate``: gold tasks in the long run if the project says nothing, in percent."""
+    """``usual_rate``: gold tasks in the long run if the project says nothing, in percent.
+
+    ``intervals``: between which shares of right answers the true one of each gold task lies with 95 %.
+    """
 
     usual_rate: int
+    intervals: list[tuple[float, float]]
 
 
 class GoldFormPublic(ProjectPublic, WithForm, Message):
@@ -111,7 +116,8 @@ class GoldPages:
             **context.public, **message, form=form, csrf=form["csrf"], gold_tasks=listed, overview=_shown(overview)
         )
         usual = round(100 * GOLD_SHARES["gold_rate"].default)
-        return Page("project/gold.html", public, GoldPrivate(**context.private, usual_rate=usual))
+        intervals = [share_interval(one["n_right"], one["n_seen"]) for one in listed]
+        return Page("project/gold.html", public, GoldPrivate(**context.private, usual_rate=usual, intervals=intervals))
 
     async def form(self, incoming: Incoming, short_name: str) -> Response:
         """The form for one task, its consensus filled in, or for several finished ones."""

@@ -321,7 +321,7 @@ async def read_trust_figures(db: Database, project_id: int) -> TrustFigures | No
         "SELECT q.min_answers, q.confidence::numeric::float8 AS confidence, to_jsonb(q.choices) AS choices, q.guarded, q.accuracy::numeric::float8 AS accuracy,"
         ' q.tasks + e.tasks AS tasks, q.saved + e.saved AS below_maximum, q.sure + e.sure AS sure, q."full" + e."full" AS "full",'
         ' q."none" + e."none" AS "none", (SELECT count(*)::int FROM result r WHERE r.project_id = q.project_id AND r.last_version'
-        " AND r.reason = 'expert') AS expert, f.n_counted AS answers, f.n_completed_tasks AS completed, (SELECT avg(cardinality(r.task_run_ids))::float8 FROM (SELECT task_run_ids FROM result"
+        " AND r.reason = 'expert') AS expert, f.n_counted AS answers, (q.gold_seen + q.peer_seen)::bigint AS judged, f.n_completed_tasks AS completed, (SELECT avg(cardinality(r.task_run_ids))::float8 FROM (SELECT task_run_ids FROM result"
         " WHERE project_id = q.project_id AND last_version AND reason IS NOT NULL ORDER BY id DESC LIMIT 20000) r) AS mean_answers, q.gold_seen + e.gold_seen AS gold_seen"
         " FROM trust_model q JOIN project_figures f ON f.project_id = q.project_id CROSS JOIN LATERAL ("
         "SELECT coalesce(sum(sign) FILTER (WHERE NOT gold), 0)::bigint AS tasks, coalesce(sum(sign * saved) FILTER (WHERE NOT gold), 0)::bigint AS saved,"

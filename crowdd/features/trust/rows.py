@@ -109,7 +109,7 @@ class ReplayedRun(TypedDict):
 class TrustFigures(TypedDict):
     """How the tasks of a project stopped: ``tasks`` with answers that fit, by reason. ``min_answers`` is None while redundancy
     is not adaptive. ``below_maximum``: how many answers less than their maximum they have. ``answers`` and ``completed`` are those of the project, ``mean_answers`` of the
-    newest 20,000 results.
+    newest 20,000 results. ``accuracy`` was learned of ``judged`` answers.
     """
 
     min_answers: int | None
@@ -117,6 +117,7 @@ class TrustFigures(TypedDict):
     choices: list[Json]
     guarded: bool
     accuracy: float
+    judged: int
     tasks: int
     below_maximum: int
     sure: int

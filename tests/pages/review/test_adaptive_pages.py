@@ -50,6 +50,9 @@ async def test_settings_show_their_effect_replay_and_save(served):
     assert [one["chosen"] for one in replayed] == [True, False, False, False]
     assert {(one["tasks"], one["given"]) for one in replayed} == {(12, 36)}
     assert all(24 <= one["asked"] <= 36 for one in replayed) and replayed[0]["asked"] <= replayed[3]["asked"]
+    same = replayed[0]["same_share"]
+    assert (same["right"], same["n"], same["high"]) == (12, 12, 1) and same["low"] == pytest.approx(0.757, abs=0.001)
+    assert replayed[0]["right_share"] == {"right": 0, "n": 0, "share": None, "low": None, "high": None}
     effect = (await made.owner.send_form(at, form | {"btn": "Effect"})).json()["effect"]
     assert effect["replayed"] == 12 and effect["early"] == replayed[0]["early"] and effect["reopened"] == 0
     assert (await made.owner.page(at)).json()["figures"]["min_answers"] is None
@@ -196,6 +199,7 @@ async def test_volunteers_are_sorted_by_doubt_and_lifted(served):
     for one, known in zip(page["volunteers"], page["known"], strict=True):
         row = by_word[one["volunteer"]]
         assert known["agreement"] == pytest.approx(row["peer_right"] / row["peer_seen"]) and known["gold_seen"] is None
+        assert known["agreement_seen"] == row["peer_seen"] > 0
         assert known["seconds"] >= 0 and known["last_active"] and known["counts"]
     assert page["volunteers"][0]["user_name"] == "person2", "who says fox each time"
     pages = [await made.owner.page(f"{at}?orderby=doubt&per_page=25&after={page['volunteers'][0]['volunteer']}")]

@@ -31,6 +31,7 @@ from crowdd.features.site.admin_pages import DETAILS, WORDS
 from crowdd.features.tasks.marked_media import marked_media
 from crowdd.features.trust.adaptive_pages import chart
 from crowdd.features.trust.rule_pages import ROWS
+from crowdd.features.trust.sampling import share_of
 from crowdd.features.trust.weighing import calibration
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
@@ -1319,6 +1320,7 @@ def _gold_cases(page: Callable[..., Case]) -> Iterator[Case]:
     }
     overview |= {"values": [{"value": "fox", "n": 1}, {"value": None, "n": 2}]}
     keys = {"title": Word("Gold tasks"), "csrf": Word("t"), "form": settings, "overview": overview, "usual_rate": 3}
+    keys["intervals"] = [(0.6, 0.9), (0.0, 1.0)]
     yield page("gold", "some", **keys, gold_tasks=[one, one | {"task_id": 8, "n_seen": 0, "n_right": 0}])
     wrong = {"form": settings | {"errors": {"gold_rate": ["Enter a whole number from 0 to 50."]}}}
     none = overview | {"n_gold": 0, "values": []}
@@ -1680,9 +1682,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
         somebody | {"sort": "anonymous", "answers": 1},
     ]
     first = {"page": 1, "per_page": 50, "total": 4, "prev": False, "next": False}
-    unknown = dict.fromkeys(("gold_right", "gold_seen", "gold_low", "gold_high", "agreement", "accuracy", "seconds"))
+    unknown = dict.fromkeys(("gold_right", "gold_seen", "gold_low", "gold_high", "agreement", "agreement_seen", "accuracy", "seconds"))
     unknown |= {"counts": True, "lifted": False, "last_active": None}
-    known: Context = {"gold_right": 18.0, "gold_seen": 20.0, "gold_low": 0.7, "gold_high": 0.97, "agreement": 0.8}
+    known: Context = {"gold_right": 18.0, "gold_seen": 20.0, "gold_low": 0.7, "gold_high": 0.97, "agreement": 0.8, "agreement_seen": 31.5}
     known |= {"accuracy": 0.85, "counts": True, "lifted": True, "seconds": 14.2}
     known |= {"last_active": "2025-11-20T09:30:00.000000"}
     spammer = known | {"gold_right": 2.0, "accuracy": 0.34, "counts": False, "lifted": False, "seconds": 1200.0}
@@ -2288,6 +2290,7 @@ def _rules_cases(at: str, owner: Context) -> Iterator[Case]:
 def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/adaptive.html", frame(ILSE, f"{at}adaptive") | owner | {"title": "Adaptive redundancy"}
     figures = {"min_answers": 2, "confidence": 0.95, "choices": ["fox", "marten"], "guarded": True, "accuracy": 0.81}
+    figures["judged"] = 5321
     figures |= {
         "tasks": 900,
         "below_maximum": 4120,
@@ -2311,6 +2314,7 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
         "fixed": None,
     }
     replay |= {"early": 700, "short": 3, "same": 880, "compared": 900, "right": 11, "checked": 12, "chosen": True}
+    replay |= {"same_share": share_of(880, 900), "right_share": share_of(11, 12)}
     keys |= {
         "figures": figures,
         "form": form,
@@ -2334,6 +2338,7 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
     nothing = dict.fromkeys(effect, 0)
     yield Case(page, "no effect", keys | {"checked": nobody, "effect": nothing})
     other = replay | {"chosen": False, "confidence": 0.98, "compared": 0, "tasks": 0, "checked": 0}
+    other |= {"same_share": share_of(0, 0), "right_share": share_of(0, 0)}
     fixed = {"tasks": 200, "accuracy": 0.96, "needed": 5.25, "saved": 0.31, "low": 0.18, "high": 0.44}
     for name, against in {
         "replayed": None,

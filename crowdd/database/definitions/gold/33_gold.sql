@@ -96,6 +96,45 @@ BEGIN
     END LOOP;
 END $$;
 
+-- What chance gives an ask of a project with gold tasks (take_next, which says what task and busy mean): a gold task as lease_gold draws it, or one
+-- as lease_started does. Either in the same way, so that an ask for one takes as long as for the other. What they have had before is left to the
+-- general way.
+CREATE FUNCTION take_drawn(p project_ledger, v asker, p_gold boolean, p_now timestamptz, OUT task bigint, OUT busy boolean) LANGUAGE plpgsql AS $$
+DECLARE f record; o bigint; tries int;
+BEGIN
+    IF p_gold THEN
+        IF NOT has_ordinary_task(p, v, '{}') THEN RETURN; END IF;
+        tries := CASE WHEN (SELECT gold_given FROM reliability WHERE project_id = p.project_id AND actor = v.actor) >= p.n_gold THEN 2 ELSE 8 END;
+        SELECT t.task_id, c.ctid = t.ctid AS current INTO f
+          FROM (SELECT l.ctid, l.task_id FROM (SELECT 1 + floor(random() * p.n_gold)::int AS number FROM generate_series(1, tries) OFFSET 0) d
+                 CROSS JOIN LATERAL (SELECT task_id FROM gold_task WHERE project_id = p.project_id AND number = d.number OFFSET 0) g
+                 CROSS JOIN LATERAL (SELECT ctid, task_id FROM task_ledger WHERE project_id = p.project_id AND task_id = g.task_id AND mode = 'gold' OFFSET 0) l
+                 WHERE (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = ANY (v.actors) LIMIT 1) IS NULL
+                   AND (SELECT true FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = l.task_id) IS NULL
+                 LIMIT 1) c
+          JOIN task_ledger t ON t.project_id = p.project_id AND t.task_id = c.task_id
+           FOR UPDATE OF t SKIP LOCKED;
+    ELSE
+        o := floor(random() * p.n_ordinals);
+        SELECT t.task_id, c.ctid = t.ctid AS current INTO f
+          FROM (SELECT l.ctid, l.task_id FROM (
+                       SELECT ctid, task_id FROM task_ledger
+                        WHERE project_id = p.project_id AND open AND ordinal = ANY (ARRAY(SELECT 1 + (o + further) % greatest(p.n_ordinals, 1) FROM generate_series(0, 29) further))
+                        ORDER BY answers + leases DESC, random()) l
+                 WHERE (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = ANY (v.actors) LIMIT 1) IS NULL
+                   AND (SELECT true FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = l.task_id) IS NULL
+                   AND NOT share_taken(p, v, l.task_id)
+                 LIMIT 1) c
+          JOIN task_ledger t ON t.project_id = p.project_id AND t.task_id = c.task_id
+           FOR UPDATE OF t SKIP LOCKED;
+    END IF;
+    busy := FOUND;
+    IF f.current IS NOT TRUE THEN RETURN; END IF;
+    UPDATE task_ledger SET leases = leases + 1 WHERE project_id = p.project_id AND task_id = f.task_id;
+    PERFORM new_lease(p, v, f.task_id, 0, false, p_now);
+    task := f.task_id;
+END $$;
+
 -- Placeless leases ---------------------------------------------------------------------------------------------------------------
 --
 -- People who name a gold task get a lease of it, however many have one. So that this does not tell gold tasks, a volunteer in a project that

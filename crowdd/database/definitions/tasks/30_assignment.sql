@@ -106,7 +106,7 @@ CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admi
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
                            p_network text DEFAULT '', p_also text DEFAULT NULL, OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
-DECLARE p project_ledger; v asker; actors text[]; own bigint[]; late bigint[]; twice bigint[]; placeless_ boolean; need int; w record; active int; blocked bigint; cut boolean; t bigint; expired boolean; since xid8;
+DECLARE p project_ledger; v asker; actors text[]; own bigint[]; late bigint[]; twice bigint[]; placeless_ boolean; need int; w record; active int; blocked bigint; cut boolean; drawn boolean; t bigint; expired boolean; since xid8;
 BEGIN
     IF p_limit = 1 AND p_offset = 0 AND p_order = 'priority' AND pg_try_advisory_xact_lock(hashtextextended(p_actor, p_project))
        AND (current_setting('synchronous_commit') = 'off' OR set_config('synchronous_commit', 'off', true) = 'off') THEN
@@ -115,7 +115,7 @@ BEGIN
             state := 'ok'; tasks := ARRAY[w.task]; lapsed := 0;
             RETURN;
         END IF;
-        cut := w.busy IS TRUE;
+        cut := w.busy IS TRUE; drawn := w.drawn;
     ELSE cut := false; END IF;
     lapsed := 0; late := '{}'; twice := '{}'; placeless_ := false;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
@@ -173,7 +173,7 @@ BEGIN
         END IF;
     END IF;
     IF need > 0 THEN
-        IF p.n_gold = 0 THEN w := find_tasks(p, v, p_order, need, own, p_now);
+        IF p.n_gold = 0 OR drawn THEN w := find_tasks(p, v, p_order, need, own, p_now);
         ELSE w := find_with_gold(p, v, p_order, need, own, p_now); END IF;
         blocked := w.blocked; cut := cut OR w.cut;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.

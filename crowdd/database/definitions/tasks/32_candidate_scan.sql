@@ -233,17 +233,33 @@ END $$;
 -- where the version that was locked is the one that was read (current), the facts are those of now. A scheduler in the list walks the
 -- order from the first ask on (scans_of), in mode limited. Low-water marks of the order only spare newcomers and networks index entries,
 -- so they are not looked at.
-CREATE FUNCTION take_next(p_project bigint, p_actor text, p_also text, p_network text, p_now timestamptz, OUT task bigint, OUT busy boolean) LANGUAGE plpgsql AS $$
+--
+-- In a project with gold tasks chance comes first, as in find_with_gold: drawn says that it was asked, so that the task may not be gold by a
+-- second chance. What is not taken in the order is taken by take_drawn.
+CREATE FUNCTION take_next(p_project bigint, p_actor text, p_also text, p_network text, p_now timestamptz, OUT task bigint, OUT busy boolean, OUT drawn boolean)
+LANGUAGE plpgsql AS $$
 DECLARE p record; f record; here text; back text; theirs boolean;
 BEGIN
-    SELECT epoch, lease, CASE WHEN p_network <> '' AND p_actor ~ '^[ci]:' THEN counted_per_network ELSE 0 END AS maximum INTO p FROM project_ledger
-     WHERE project_id = p_project AND sched IN ('default', 'depth_first', 'locked') AND n_gold = 0
+    SELECT epoch, lease, CASE WHEN p_network <> '' AND p_actor ~ '^[ci]:' THEN counted_per_network ELSE 0 END AS maximum,
+           CASE WHEN n_gold > 0 THEN l END AS mixed,
+           CASE WHEN n_gold > 0 THEN random() < gold_chance(l, coalesce((SELECT runs FROM volunteer WHERE project_id = p_project AND actor = p_actor), 0)) END AS gold
+      INTO p FROM project_ledger l
+     WHERE project_id = p_project AND sched IN ('default', 'depth_first', 'locked')
        AND NOT (trial OR paused OR members_only OR has_bars) AND lock_id IS NULL
        AND NOT EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor)
-       AND NOT EXISTS (SELECT FROM lease WHERE -project_id = -p_project AND expires <= p_now);
+       AND NOT EXISTS (SELECT FROM lease WHERE -project_id = -p_project AND expires <= p_now)
+       AND CASE WHEN n_gold > 0 THEN NOT EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND placeless AND (actor = p_actor OR expires <= p_now)) ELSE true END;
     IF NOT FOUND THEN RETURN; END IF;
     IF p_also IS NOT NULL THEN
         IF NOT EXISTS (SELECT FROM same_person WHERE actor = p_actor AND project_id IN (0, p_project) AND other = p_also) THEN RETURN; END IF;
+    END IF;
+    IF p.gold IS NOT NULL THEN
+        drawn := true;
+        IF p.gold OR (p.mixed).sched = 'default' THEN
+            f := take_drawn(p.mixed, asker_of(p.mixed, actors_of(p_project, p_actor), p_network), p.gold, p_now);
+            task := f.task; busy := f.busy;
+            RETURN;
+        END IF;
     END IF;
     here := 'priority/' || p.epoch; back := 'returns:' || here;
     SELECT l.task_id, l.rank, l.ctid = t.ctid AS current, o.k1, o.k2, greatest(b.k1, r.k1, 0)::bigint AS back_1,

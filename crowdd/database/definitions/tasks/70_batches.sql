@@ -2,7 +2,8 @@
 -- (crowdd/kernel/concurrency/batching.py).
 --
 -- Plain asks and answers of a batch, those that take_next and the beginning of submit do in few statements, are done together: to start
--- a statement costs more than what it finds for one more of them. All others follow one by one, and so does a batch of less than four.
+-- a statement costs more than what it finds for one more of them. All others follow one by one, and so do a batch of less than four and asks of
+-- projects with gold tasks, of which each is drawn in the light of what those before it were given (take_drawn).
 -- Each comes to what it would have come to alone, after those that are named before it.
 
 -- Asks of a batch that are plain, and the task that each is handed, in the order in which they take places. What is refused here, for
