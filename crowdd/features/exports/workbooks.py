@@ -128,6 +128,7 @@ def _part_of(nth: int) -> str:
 def _entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _DATE)
     entry.compress_type = zipfile.ZIP_DEFLATED
+    entry._compresslevel = _LEVEL  # an entry of one's own does not take that of its archive
     return entry
 
 

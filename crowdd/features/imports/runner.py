@@ -150,6 +150,7 @@ class ImportRunner:
         columns = [name for name in inspected.columns if "\x00" not in name]
         kind = row["kind"] or exported_files.kind_of(inspected.columns)
         usual = import_rows.default_uses(inspected.dialect.format, inspected.columns)
+        usual |= dict.fromkeys(set(inspected.blank) & usual.keys(), "skip")
         chosen = {name: use for name, use in (row["uses"] or {}).items() if name in usual}
         uses = import_rows.check_uses({**usual, **chosen}, inspected.columns)
         key = row["key_name"] if kind == exported_files.TABLE else None

@@ -6,7 +6,8 @@ and the parts that people do not agree about are marked. Lines without places ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cmp_to_key
 from typing import Final
 
 from crowdd.features.results import comparing
@@ -60,26 +61,37 @@ def _by_order(field: AnswerField, values: Sequence[Answer]) -> list[Values]:
 def _by_place(field: AnswerField, values: Sequence[Answer]) -> list[Values]:
     """The lines that at least half of the people have, and two, in the order in which they write them."""
     marks = [
-        comparing.Mark(person, (*_box(line), nth / len(value)), line["text"])
+        comparing.Mark(person, (*_box(line), float(nth)), line["text"])
         for person, value in enumerate(values)
         for nth, line in enumerate(value)
     ]
     near = comparing.find_near_marks(marks, lambda place: place[2], _overlap)
     texts = [read_transcript(value) for value in values]
     people = comparing.nearest_first(values, comparing.pair_distances(texts, text_distance))
-    lines = []
+    lines = list[tuple[Mapping[int, float], float, Values]]()
     for members in comparing.find_members(marks, near, people):
-        left, top, right, bottom, order = comparing.middle([mark.place for mark in members])
+        left, top, right, bottom, _ = comparing.middle([mark.place for mark in members])
         versions = [mark.label for mark in members]
         text = str(compare_texts(field, versions).value)
         unsure = unsure_parts(text, versions)
         box = {"x": short(left), "y": short(top), "width": short(right - left), "height": short(bottom - top)}
-        lines.append((order, top, {"text": text, **box, **({"unsure": unsure} if unsure else {})}))
-    return [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
+        numbers = {mark.person: mark.place[4] for mark in members}
+        lines.append((numbers, top, {"text": text, **box, **({"unsure": unsure} if unsure else {})}))
+    return [line for _, _, line in sorted(lines, key=cmp_to_key(_order))]
+
+
+def _order(one: tuple[Mapping[int, float], float, Values], other: tuple[Mapping[int, float], float, Values]) -> int:
+    """Below 0 if a line comes before another one: most of those who have both write it first, or it is the upper one.
+
+    Each line has its number in the answers of people, and its upper side.
+    """
+    (numbers, top, _), (others, beside, _) = one, other
+    later = sum((nth > others[who]) - (nth < others[who]) for who, nth in numbers.items() if who in others)
+    return later or (top > beside) - (top < beside)
 
 
 Place = tuple[float, float, float, float, float]
-"""The sides of a line, and where it stands among the lines of its answer, from 0 to 1."""
+"""The sides of a line, and its number among the lines of its answer."""
 
 
 def _box(line: Values) -> Box:

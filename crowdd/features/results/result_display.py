@@ -127,6 +127,8 @@ def _label(time: str) -> str:
 
 
 _AROUND: Final = 60  # characters that are shown before and after a marked part
+_MAX_PARTS: Final = 3  # of a recording whose times are shown
+_OF_PAGES: Final = ("passages", "seconds")  # what only templates need
 FILTERS = ("answer", "min_agreement", "max_agreement", "orderby")
 
 
@@ -205,7 +207,7 @@ def show_task(task: Values, asked: Asked) -> Values:
     They come from columns that volunteers see too. Other columns may be private to the owner.
     """
     info = task["task_info"] if isinstance(task["task_info"], dict) else {}
-    title = _text(info, asked.get("caption", "")) or _text(info, "title")
+    title = _text(info, asked.get("caption", "")) or _text(info, "title") or _text(info, "filename")
     pictures = pictures_of(info, asked)
     rest = {name: value for name, value in task.items() if name != "task_info"}
     fields = [_marked(field, text_of(info, asked)) for field in task["fields"]]
@@ -230,10 +232,12 @@ Passage = tuple[str, bool]
 
 
 def _marked(field: FieldConsensus, text: str) -> Values:
-    """A field of marked parts with the ``passages`` of the text."""
-    if field["type"] != "spans" or not text or not isinstance(field["value"], list):
+    """A field of marked parts with the ``passages`` of the text; of a recording with when the first ones are."""
+    if field["type"] != "spans" or not isinstance(field["value"], list):
         return {**field}
-    return {**field, "passages": passages_of(field["value"], text)}
+    if text:
+        return {**field, "passages": passages_of(field["value"], text)}
+    return {**field, "seconds": [(span["start"], span["end"]) for span in field["value"][:_MAX_PARTS]]}
 
 
 def passages_of(spans: Sequence[Values], text: str) -> list[Passage]:
@@ -277,7 +281,7 @@ def worded_field(field: Values, words: Mapping[str, Words]) -> Values:
 
 def public_task(task: Values) -> Values:
     """A shown task for programs: without the values among which its picture is looked for, and without its text."""
-    fields = [{name: value for name, value in field.items() if name != "passages"} for field in task["fields"]]
+    fields = [{name: value for name, value in field.items() if name not in _OF_PAGES} for field in task["fields"]]
     return {name: value for name, value in task.items() if name != "pictures"} | {"fields": fields}
 
 

@@ -89,7 +89,7 @@ async def test_a_result_is_compared_soon_after_the_task_is_complete(served: Any)
         "failure": None,
     }
     html = await owner.get(at, headers={"Accept": "text/html"})
-    for shown in ("the <mark>old</mark> barn &lt;b&gt;", "Not reliable", "1 box", "data-marks"):
+    for shown in ("the <mark>old</mark> barn &lt;b&gt;", "Too few tasks to say", "1 box", "data-marks"):
         assert shown in html.text, shown
     assert "passages" not in page["rows"][0]["fields"][3]
     listed = (await served.client().get(f"/api/project/{project['id']}/agreement")).json()

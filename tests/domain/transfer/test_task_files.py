@@ -380,6 +380,7 @@ def test_dialect_that_no_file_has_is_refused(value):
         (b"a,b\n1,2\n", ()), (b"url\nx\n", ("one_column",)), (b"1,2\n3,4\n", ("no_header",)),
         (b"https://x.example/1.jpg\nhttps://x.example/2.jpg\n", ("one_column", "no_header")),
         (b"a,a\n1,2\n", ("no_header",)), (b"a,\n1,2\n", ("no_header",)), (b"2021-05-01,b\n1,2\n", ("no_header",)),
+        (b"a,,b\nx,,y\n", ()),
         ("a,b\né,2\n".encode("latin-1"), ("encoding",)), (b'a,b\n1,"24\n2,24"\n', ("rows_in_cell",)), (b'a,b\n1,"x\ny"\n', ()),
         (b'{"a":1}\n', ()),
     ],

@@ -143,11 +143,13 @@ def test_a_cell_that_is_not_of_the_type_of_its_column_refuses_its_row_and_says_w
     rows += row(4, cell("A4", "elk"), cell("B4", 45_001, DATE), '<c r="C4" t="e"><v>#DIV/0!</v></c>')
     rows += row(5, cell("A5", "eel"), cell("B5", 45_002, DATE), '<c r="C5"><f>A1&amp;B1</f></c>')
     rows += row(6, cell("A6", "emu"), cell("B6", 45_003, DATE), '<c r="C6" t="str"><f>""</f><v></v></c>')
+    rows += row(7, cell("A7", "ewe"), cell("B7", 45_004, DATE), '<c r="C7"><f>1+1</f><v /></c>')
     read = rows_of(kept(tmp_path, xlsx({"One": rows})))
     assert read[0] == (2, {"name": "fox", "day": "2023-03-15", "sum": 1})
-    assert [read[n][0] for n in range(5)] == [2, 3, 4, 5, 6]
+    assert [read[n][0] for n in range(6)] == [2, 3, 4, 5, 6, 7]
     assert "B3 has a time of day" in str(read[1][1]) and "C4 has the error #DIV/0!" in str(read[2][1])
     assert "C5 has a formula without its result" in str(read[3][1]) and read[4][1]["sum"] == ""
+    assert "C7 has a formula without its result" in str(read[5][1]), "as openpyxl writes it"
     times = row(1, cell("A1", "n"), cell("B1", "at")) + row(2, cell("A2", 1), cell("B2", 0, TIME))
     (tmp_path / "other").mkdir()
     assert rows_of(kept(tmp_path / "other", xlsx({"One": times})))[0] == (2, {"n": 1, "at": "00:00:00"})

@@ -56,6 +56,28 @@ async def test_a_sheet_is_previewed_chosen_and_imported(served):
     assert in_folder(served) == []
 
 
+@pytest_twisted.ensureDeferred
+async def test_a_column_without_a_name_and_a_value_is_left_out_unless_it_is_wanted(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    book = xlsx(
+        {"One": table([["title", None, "maker", None], ["Vase", None, "Anna", None], ["Cup", None, "Ben", "!"]])}
+    )
+    upload = await looked_at(owner, book, "book.xlsx")
+    assert upload["uses"] == {"title": "info", "column_2": "skip", "maker": "info", "column_4": "info"}
+    assert (await bring(owner, book, "book.xlsx"))["status"] == "success"
+    await worked(served)
+    assert [task["info"] for task in await tasks_of(owner, project)] == [
+        {"title": "Vase", "maker": "Anna", "column_4": ""},
+        {"title": "Cup", "maker": "Ben", "column_4": "!"},
+    ]
+    wanted = {f"use_{nth}": "info" for nth in range(4)}
+    form = {"form": "y", "header": "y", "sheet": "One", **wanted, "n_answers": "30", "key": "title", "on_error": "skip"}
+    await owner.post(f"{AT}/{upload['id']}?response_format=json", data=form)
+    chosen = (await owner.page(f"{AT}/{upload['id']}")).json()["import"]["uses"]
+    assert chosen["column_2"] == "info"
+
+
 @shows("page-import-workbook")
 @pytest_twisted.ensureDeferred
 async def test_another_sheet_is_named_with_the_file_or_later_and_numbers_stay_numbers(served):

@@ -70,6 +70,7 @@ async def test_the_overview_has_the_keys_of_the_interface_for_everybody(served):
     for name in ("browse", "export"):
         assert f"/project/birds/tasks/{name}" in owners and f"/project/birds/tasks/{name}" in others
     assert "What you can change" in owners and "What you can change" not in others
+    assert 'href="/project/birds/volunteers"' in owners and 'href="/project/birds/volunteers"' not in others
 
 
 @shows("page-tasks-browse")

@@ -147,7 +147,7 @@ class Inspected:
 
     ``rows`` are good and ``refused`` ones; ``empty`` ones are counted apart. ``doubts`` are some of DOUBTS, which the
     owner should look at before the import. ``sheets`` are those of a workbook: ``name``, ``hidden``, its ``rows``,
-    and whether it is the one that was read (``chosen``).
+    and whether it is the one that was read (``chosen``). ``blank`` are columns without a name and a value.
     """
 
     dialect: Dialect
@@ -158,6 +158,7 @@ class Inspected:
     empty: int
     doubts: tuple[str, ...] = ()
     sheets: tuple[Values, ...] = ()
+    blank: tuple[str, ...] = ()
 
 
 class _Sum:
@@ -166,6 +167,7 @@ class _Sum:
     def __init__(self, dialect: Dialect, max_shown: int) -> None:
         self._dialect, self._max_shown = dialect, max_shown
         self.columns: dict[str, None] = {}
+        self.blank = set[str]()
         self.sample: list[Values] = []
         self.good = self.refused = self.empty = 0
         self.last_error = ""
@@ -192,6 +194,10 @@ class _Sum:
             self._grows and len(self.columns) < MAX_COLUMNS and not values.keys() <= self.columns.keys()
         ):
             self.columns |= dict.fromkeys(islice(values, MAX_COLUMNS))
+            if self._dialect.format in TABLES:
+                self.blank = {name for nth, name in enumerate(values, 1) if name == f"column_{nth}"}
+        if self.blank:
+            self.blank = {name for name in self.blank if values.get(name) in ("", None)}
         if self._commas is not None:
             self._commas.look_at(values)
         if self._may_hide_rows:
@@ -243,7 +249,9 @@ def inspect(
     line = dialect.line or int(description.get("line", 0))
     read = attrs.evolve(dialect, sheet=description.get("sheet", ""), line=line, commas=seen.commas())
     sheets = tuple({**sheet, "chosen": sheet["name"] == read.sheet} for sheet in description.get("sheets", ()))
-    return Inspected(read, columns, seen.sample, rows, seen.refused, seen.empty, doubts, sheets)
+    return Inspected(
+        read, columns, seen.sample, rows, seen.refused, seen.empty, doubts, sheets, tuple(sorted(seen.blank))
+    )
 
 
 def _first_cells(path: Path, dialect: Dialect) -> list[str]:

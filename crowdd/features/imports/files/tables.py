@@ -49,9 +49,10 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def looks_like_data(cells: Sequence[str]) -> bool:
-    """Whether a first line holds numbers, dates, addresses, an empty cell or one text twice."""
+    """Whether a first line holds numbers, dates, addresses or one text twice, or is empty in more than a third."""
     texts = [cell.strip() for cell in cells]
-    return not all(texts) or len({*texts}) < len(texts) or any(map(_DATA.fullmatch, texts))
+    said = [text for text in texts if text]
+    return 3 * len(said) < 2 * len(texts) or len({*said}) < len(said) or any(map(_DATA.fullmatch, said))
 
 
 def header_line(rows: Iterable[Sequence[str]], first: int = 1) -> int:

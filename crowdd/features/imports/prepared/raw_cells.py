@@ -148,7 +148,8 @@ class _Sheet:
     def _cell(self) -> RawCell | None:
         if self._type == "e":
             return RawCell(error=self._value or "#N/A")
-        if self._formula and not self._known:
+        # Programs that do not calculate (openpyxl) write an empty value; an empty text has the type str.
+        if self._formula and not (self._known and (self._value or self._type == "str")):
             return RawCell(unknown=True)
         if self._type == "n" and self._value.startswith("-"):
             return RawCell(number=float(self._value))

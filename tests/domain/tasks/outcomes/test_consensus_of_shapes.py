@@ -159,6 +159,12 @@ def test_lines_of_a_page_are_matched_by_place_and_uncertain_words_are_marked():
         ["ship"],
     ]
     assert compared.value[0]["y"] == 0 and compared.value[1]["y"] == 20
+    # Who leaves out the beginning is no reason to put what comes last before it.
+    late = [row(f"line {nth}", 20 * nth) for nth in range(4)]
+    answers = [late, late[2:], late[3:], late[:2]]
+    assert [one["text"] for one in compare("transcript", answers).value] == [one["text"] for one in late]
+    columns = [row("left", 0), row("left again", 20), {**row("right", 0), "x": 300}]
+    assert [one["text"] for one in compare("transcript", [columns, columns[1:]]).value] == ["left again", "right"]
     # Without places: one text, whose lines are kept.
     heard = [
         [{"text": "one two three"}, {"text": "four"}],
