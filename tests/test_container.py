@@ -30,6 +30,7 @@ from crowdd import __version__
 from crowdd.database.embedded.binaries import find_all
 from crowdd.kernel.config import load
 from crowdd.kernel.config.location import list_variables
+from crowdd.kernel.languages import NAMES
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
@@ -146,9 +147,16 @@ def test_the_programs_of_the_image_fit_the_database():
     assert "-r etc/constraints-embedded.txt" in DOCKERFILE
 
 
-# The lines of the Dockerfile that make the image, but for the packages: they are those of the tests, for want of a network.
+def test_what_is_taken_out_of_the_image_is_of_no_language_of_the_pages():
+    script = (ROOT / "deploy/container/trim.sh").read_text("utf-8")
+    kept = re.findall(r"! -name '(\w+)\*\.dat'", script)
+    assert {*kept} == {*NAMES}, "babel writes dates and numbers by these files"
+
+
+# The lines of the Dockerfile that make the image, but for packages of the index and of Debian: they are those of the tests and
+# of this machine, for want of a network.
 STEPS = [re.sub(r" +", " ", line) for line in re.findall(r"^RUN (.+)$", DOCKERFILE, re.MULTILINE)]
-INSTALL = [each for step in STEPS for each in step.split(" && ") if "--require-hashes" not in each]
+INSTALL = [each for step in STEPS for each in step.split(" && ") if not re.search(r"--require-hashes|^apt-get", each)]
 ENV = re.findall(r"(\w+)=(\S+)", re.search(r"^ENV (.+)$", DOCKERFILE, re.MULTILINE)[1])
 SHELL = (ROOT / "tests/support/servers/container.sh").read_text("utf-8")
 

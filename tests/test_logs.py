@@ -193,6 +193,7 @@ def test_what_twisted_says_of_factories_ports_and_plugins_is_for_debugging():
     log.info("Starting factory {factory!r}", factory=object())
     log.info("Stopping factory {factory!r}", factory=object())
     publisher({"log_level": LogLevel.info, "log_namespace": "log_legacy", "log_format": "Site starting on 8000"})
+    publisher({"log_level": LogLevel.info, "log_namespace": "twisted.scripts._twistd_unix.U", "log_format": "reactor"})
     log.info("birds answer")
     assert [line.rpartition("] ")[2] for line in lines] == ["birds answer\n"]
     made.use(attrs.evolve(settings(), log=LogSettings(level="debug")))

@@ -18,7 +18,7 @@ from typing import Any
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 
-_NAMES: dict[str, None] = {}  # that a server loads once it serves
+_NAMES: dict[str, bool] = {}  # whether a server seldom needs it
 
 
 class _Lazy(ModuleType):
@@ -47,8 +47,7 @@ def lazy(name: str, *, seldom: bool = False, extra: str = "") -> Any:
     leaves it out, and with it what it takes of memory. ``extra``: what installs it; where it is missing, its use raises
     what ``lacking`` says.
     """
-    if not seldom:
-        _NAMES[name] = None
+    _NAMES[name] = seldom
     return _Lazy(name, extra)
 
 
@@ -61,11 +60,11 @@ def lacking(extra: str) -> InvalidValueError:
     return InvalidValueError(words, code="not_installed")
 
 
-def load_all() -> None:
+def load_all(*, seldom: bool = False) -> None:
     """Imports what there are stand-ins for: a server does so once it serves, that no request has to wait for it.
 
-    Libraries of extras may be missing.
+    ``seldom``: also what most servers never need. Libraries of extras may be missing.
     """
-    for name in [*_NAMES]:
+    for name in [name for name, is_seldom in _NAMES.items() if seldom or not is_seldom]:
         with suppress(ModuleNotFoundError):
             import_module(name)

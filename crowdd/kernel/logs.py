@@ -28,9 +28,9 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _LOOK_SECONDS = 1.0  # between two checks whether the file was moved
 _MIN_SECRET_LENGTH = 4  # masking shorter ones would mask words
 _FILE_MODE = 0o640
-# Of interest to those who debug alone: each connection to another server, twice, and what old parts of Twisted say of
-# ports and of plugins.
-_CHATTER = ("twisted.web.client.", "twisted.protocols.policies.", "log_legacy")
+# Of interest to those who debug alone: each connection to another server, twice, which reactor is used, and what old
+# parts of Twisted say of ports and of plugins.
+_CHATTER = ("twisted.web.client.", "twisted.protocols.policies.", "twisted.scripts.", "log_legacy")
 _FACTORIES = ("Starting factory", "Stopping factory")  # in the name of the factory's module
 JOURNAL = "JOURNAL_STREAM"
 

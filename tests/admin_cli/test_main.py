@@ -58,6 +58,16 @@ def test_a_command_at_work_imports_no_more_than_it_needs(crowdctl):
         assert not {*done.stderr.split()} & (HEAVY - {"rich"}), words
 
 
+def test_commands_that_need_no_database_do_not_import_it(crowdctl):
+    """Every command took 0.6 seconds and more, also one that prints a line of the configuration."""
+    start = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
+    for words in (("config", "where"), ("config", "show"), ("completion", "bash")):
+        program = f"{start}; sys.argv = {['crowdctl', *words]}; from crowdd.admin_cli.main import main; main()"
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, env=crowdctl.environment, capture_output=True, text=True, check=True)
+        assert not {*done.stderr.split()} & {"twisted", "psycopg2", "crowdd.database", "crowdd.core.base"}, words
+
+
 def test_no_garbage_is_looked_for_among_what_a_command_has_imported(crowdctl):
     """Python looks through everything when it ends, which took a fifth of the time of a short command."""
     look = "print(gc.isenabled(), gc.get_freeze_count() > 50_000, file=sys.stderr)"

@@ -48,6 +48,45 @@ def test_prometheus_reads_the_rules() -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+# A value each minute, on a server that is well and on one on which everything is wrong.
+SERIES = {
+    'up{job="crowdd"}': ("1x3000", "0x3000"),
+    "crowdd_database_up": ("1x3000", "0x3000"),
+    'crowdd_requests_total{status="200"}': ("0+1000x3000", "0+1000x3000"),
+    'crowdd_requests_total{status="503"}': ("0+1x3000", "0+100x3000"),
+    'crowdd_request_duration_seconds_bucket{le="2.5"}': ("0+1000x3000", "0+900x3000"),
+    'crowdd_request_duration_seconds_bucket{le="10.0"}': ("0+1000x3000", "0+1000x3000"),
+    'crowdd_request_duration_seconds_bucket{le="+Inf"}': ("0+1000x3000", "0+1000x3000"),
+    "crowdd_reactor_stall_seconds_sum": ("0+1x3000", "0+20x3000"),
+    "crowdd_pool_waiting_requests": ("0x3000", "3x3000"),
+    "crowdd_queue_oldest_due_seconds": ("30x3000", "900x3000"),
+    "crowdd_webhook_deliveries_oldest_due_seconds": ("30x3000", "900x3000"),
+    'crowdd_job_overdue_seconds{job="back_up"}': ("0x3000", "900x3000"),
+    "crowdd_mail_waiting_messages": ("3x3000", "300x3000"),
+    "crowdd_last_backup_timestamp_seconds": ("1+60x3000", "1x3000"),
+}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("which", [0, 1], ids=["well", "wrong"])
+def test_every_rule_fires_where_it_should_and_none_where_all_is_well(tmp_path: Path, which: int) -> None:
+    if not (promtool := shutil.which("promtool")):
+        pytest.skip("promtool is not installed: apt-get install prometheus")
+    rules = yaml.safe_load((ETC / "prometheus-alerts.yml").read_text())["groups"][0]["rules"]
+    firing = [{"labels": f'{{alertname="{rule["alert"]}"}}', "value": 1} for rule in rules] if which else []
+    case = {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values[which]} for name, values in SERIES.items()],
+        "promql_expr_test": [
+            {"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "49h", "exp_samples": firing}
+        ],
+    }
+    cases = {"rule_files": [str(ETC / "prometheus-alerts.yml")], "evaluation_interval": "1m", "tests": [case]}
+    (tmp_path / "cases.yml").write_text(yaml.safe_dump(cases))
+    tested = subprocess.run([promtool, "test", "rules", str(tmp_path / "cases.yml")], capture_output=True, text=True)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
 def test_units_start_commands_that_exist_and_tell_when_they_fail() -> None:
     for unit in UNITS:
         text = unit.read_text()

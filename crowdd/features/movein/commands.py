@@ -21,6 +21,7 @@ from crowdd.core.feature import House
 from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.imports import commands as import_commands
 from crowdd.features.imports.commands import Asked
+from crowdd.features.movein.figures import Comparison
 from crowdd.features.movein.runner import Moved, MoveIn
 from crowdd.features.movein.statements import Pybossa
 from crowdd.features.movein.zooniverse import Export, Sums
@@ -169,24 +170,22 @@ def _describe_move(moved: Moved) -> list[str]:
         lines.append(f"{name}: {rows:,} rows are not moved.")
     for name, columns in moved.not_read["columns"].items():
         lines.append(f"{name}: these columns are not moved: {', '.join(columns)}.")
-    comparison = moved.compared
-    lines.append(
-        f"Figures: {comparison.projects_same:,} projects agree, {comparison.projects_differ:,} differ"
-        f" ({comparison.missing_tasks:,} tasks and {comparison.missing_answers:,} answers fewer{_explained(moved)});"
-        f" {comparison.users_same:,} users agree, {comparison.users_differ:,} differ."
-    )
-    return lines
+    return [*lines, *_describe_figures(moved.compared)]
 
 
-def _explained(moved: Moved) -> str:
-    """Whether the rows that were refused, with what belongs to them, are all that the projects have fewer."""
-    refused = {table["table"]: table["refused"] for table in moved.tables}
-    tasks, answers = moved.compared.missing_tasks, moved.compared.missing_answers
-    if not tasks and not answers:
-        return ""
-    if tasks <= refused["task"] and answers <= refused["task_run"]:
-        return ", all of them rows that were refused"
-    return f", but only {refused['task']:,} tasks and {refused['task_run']:,} answers were refused"
+def _describe_figures(compared: Comparison) -> list[str]:
+    """What agrees, what the rows that were refused explain, and what nobody expects."""
+    explained = f"{compared.projects_explained:,} lack exactly the rows that were refused"
+    other_projects = compared.projects_differ - compared.projects_explained
+    other_users = compared.users_differ - compared.users_explained
+    lines = [
+        f"Figures of projects: {compared.projects_same:,} agree, {explained}, {other_projects:,} differ otherwise."
+        f" All together lack {compared.missing_tasks:,} tasks and {compared.missing_answers:,} answers.",
+        f"Figures of users: {compared.users_same:,} agree, {compared.users_explained:,} lack exactly answers that were"
+        f" refused, or did not come over, {other_users:,} differ otherwise.",
+    ]
+    unexplained = [str(each.id) for each in compared.projects if not each.explained]
+    return [*lines, f"Look at these projects first: {', '.join(unexplained)}."] if unexplained else lines
 
 
 def _sums(table: Values) -> str:

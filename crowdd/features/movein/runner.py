@@ -274,7 +274,7 @@ class _Run:
 
     async def _moved(self, resumed: bool, *, before: bool) -> Moved:
         lists, columns = await self._aside(self._source.unread)
-        compared = await figures.compare(self._db, *await self._aside(self._source.figures))
+        compared = await figures.compare(self._db, self._source, self._aside)
         shown = [_sums(self._steps[name]) for name in (*TABLES, "files")]
         more = [name for name in ("states", "completions") if name in self._steps]
         return Moved(

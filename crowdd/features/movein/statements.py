@@ -125,6 +125,13 @@ class Pybossa:
         )
         return self._rows(sql, (last, maximum))
 
+    def placed_after(self, table: str, last: int, maximum: int) -> list[Values]:
+        """The next tasks or answers after an id, with their projects and users alone."""
+        sql = SQL("SELECT id, {}, {} FROM {} WHERE id > %s ORDER BY id LIMIT %s").format(
+            *(self._column(table, name) for name in ("project_id", "user_id")), Identifier(table)
+        )
+        return self._rows(sql, (last, maximum))
+
     def completed_after(self, last: int, maximum: int) -> list[Values]:
         """The next tasks after an id that PyBossa takes for completed."""
         return self._rows(

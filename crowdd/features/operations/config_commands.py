@@ -5,18 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import details, json_option, listing, report, say
-from crowdd.features.operations.settings_files import check_settings
 from crowdd.kernel import config as settings_of
 from crowdd.kernel.config import SECTIONS, config_files, load, location
 from crowdd.kernel.config.settings import HIDDEN, is_secret, list_files, public_dsn
 from crowdd.kernel.errors import ConfigError
 from crowdd.kernel.files import find_shipped
+from crowdd.kernel.lazy import lazy
+
+if TYPE_CHECKING:
+    from crowdd.features.operations import settings_files
+else:
+    # With the rules come the database and the reactor, which the other commands do not need.
+    settings_files = lazy("crowdd.features.operations.settings_files")
 
 _COLUMNS = ("setting", "value", "from")
 _WRITE_ONE = "Write one: crowdctl config example"
@@ -50,7 +57,7 @@ def check_config(ctx: click.Context, as_json: bool) -> None:
 
     Run it as the user who runs the server. Exits with 1 if there is a problem.
     """
-    ctx.exit(report(as_json, check_settings(load(ctx.obj), os.environ), "The settings are valid."))
+    ctx.exit(report(as_json, settings_files.check_settings(load(ctx.obj), os.environ), "The settings are valid."))
 
 
 @config.command()

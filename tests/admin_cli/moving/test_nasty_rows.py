@@ -172,8 +172,29 @@ def test_a_row_that_cannot_be_stored_is_named_and_the_others_come_over(crowdctl,
     assert here == [901, 903, 904]
     (sentence,) = [words for words, ids in remarks(report, "task").items() if ids == [902]]
     assert sentence.startswith("The row cannot be stored: ") and "numeric" in sentence
-    report_again = crowdctl("import-pybossa", "--dsn", filled.dsn)
-    assert "1 tasks and 0 answers fewer, all of them rows that were refused" in report_again.output
+    compared = report["compared"]
+    assert (compared["projects_differ"], compared["projects_explained"]) == (1, 1)
+    again = crowdctl("import-pybossa", "--dsn", filled.dsn).output
+    assert "1 lack exactly the rows that were refused, 0 differ otherwise. All together lack 1 tasks" in again
+
+
+def test_differences_that_refused_rows_explain_are_told_from_others(crowdctl, filled, rows) -> None:
+    """Six projects and 107 users that differ frightened somebody whose rows were all accounted for."""
+    run = "INSERT INTO task_run (id, created, project_id, task_id, user_id, finish_time, info) VALUES (%s, %s, 3, %s, %s, %s, '1')"
+    filled.run(run, (25, AT, 999, 7, AT))  # a task that does not exist
+    filled.run(run, (28, AT, 13, 99, AT))  # a user who does not exist
+    compared = move(crowdctl, filled)["compared"]
+    assert [compared[f"projects_{how}"] for how in ("same", "differ", "explained")] == [0, 1, 1]
+    assert [compared[f"users_{how}"] for how in ("same", "differ", "explained")] == [0, 2, 2]
+    assert compared["missing_answers"] == 1 and compared["projects"][0]["explained"]
+    rows("UPDATE task_run SET user_id = NULL, actor = 'x:lost' WHERE id = 21")
+    rows("DELETE FROM stat_delta")
+    again = crowdctl("import-pybossa", "--dsn", filled.dsn).output
+    assert "Figures of projects: 0 agree, 0 lack exactly the rows that were refused, 1 differ otherwise." in again
+    assert "Look at these projects first: 3." in again
+    assert (
+        "Figures of users: 0 agree, 1 lack exactly answers that were refused, or did not come over, 1 differ" in again
+    )
 
 
 def test_the_address_of_a_picture_that_pages_would_not_show_is_kept(crowdctl, filled, rows) -> None:
