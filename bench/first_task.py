@@ -175,7 +175,7 @@ def visit(chromium: Any, url: str, project: Project, line: Line, cpu: int) -> Vi
         tools.send("Emulation.setCPUThrottlingRate", {"rate": cpu})
     asked: list[Any] = []
     sizes: list[float] = []
-    page.on("request", asked.append)
+    page.on("request", lambda request: asked.append(request))  # noqa: PLW0108 - Playwright keeps a mark on a function
     tools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     page.goto(f"{url}/project/{project.name}/newtask", wait_until="commit")
     began = page.evaluate("performance.timeOrigin")
