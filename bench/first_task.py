@@ -173,21 +173,22 @@ def visit(chromium: Any, url: str, project: Project, line: Line, cpu: int) -> Vi
         tools.send("Network.emulateNetworkConditions", line.emulated)
     if cpu > 1:
         tools.send("Emulation.setCPUThrottlingRate", {"rate": cpu})
-    asked: list[str] = []
+    asked: list[Any] = []
     sizes: list[float] = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: asked.append(request))  # noqa: PLW0108 - Playwright keeps a mark on a function
     tools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     page.goto(f"{url}/project/{project.name}/newtask", wait_until="commit")
     began = page.evaluate("performance.timeOrigin")
     frame = page.wait_for_selector("#presenter iframe", timeout=PATIENCE, state="attached").content_frame()
     frame.wait_for_function("window.seen && seen.ready", timeout=PATIENCE)
-    static = {each for each in asked if "/static/" in each}  # what the page has asked for, the frame has from the cache
-    requests = len(static) + sum("/static/" not in each for each in asked)
     kilobytes = sum(sizes) / 1000
     frame.locator("form :is(button, input, textarea):visible").first.click(timeout=PATIENCE)
     frame.wait_for_timeout(300)
     inside, outside = frame.evaluate("seen"), page.evaluate("seen")
     context.close()
+    needed = [each.url for each in asked if each.timing["startTime"] <= inside["ready"]]  # no later ones
+    static = {each for each in needed if "/static/" in each}  # what the page has loaded, the frame gets from it
+    requests = len(static) + sum("/static/" not in each for each in needed)
     painted = min(when for when in (inside["painted"], outside["painted"]) if when)
     return Visit(requests, kilobytes, painted - began, inside["ready"] - began, inside["shift"], inside["delay"])
 

@@ -41,6 +41,9 @@ def test_a_list_of_simple_questions_loads_no_library_and_others_only_their_own()
     assert documents.families_of(simple) == ["choices"] and "annotorious" not in body("bundles/choices.css")
     assert documents.families_of(listed("box", "single_choice")) == ["marks"]
     assert documents.families_of(listed("box", "map_place")) == ["marks", "map"]
+    assert documents.families_of(listed("transcription", media=("picture",))) == ["marks"]
+    assert documents.families_of(listed("transcription", media=("sound",))) == ["time"]
+    assert documents.families_of(listed("transcription", "box", media=("picture", "sound"))) == ["marks", "time"]
     assert "vendor/leaflet" not in body("bundles/marks.js") and ".leaflet-pane" not in body("bundles/marks.css")
 
 

@@ -14,7 +14,9 @@ from crowdd.kinds.questions import QUESTIONS
 _ONE_CLICK: Final = ("single_choice", "yes_no")
 _LISTED: Final = (*_ONE_CLICK, "multiple_choice")
 _MAX_QUESTIONS: Final = 4
-_PICTURES: Final = ("picture", "pictures", "zoom_picture")
+_MEDIA: Final = {
+    "picture": "picture", "pictures": "picture", "zoom_picture": "picture", "sound": "sound", "video": "video",
+}  # fmt: skip
 
 
 class Words(TypedDict):
@@ -41,12 +43,13 @@ class FirstQuestion(TypedDict):
 class FirstStep(TypedDict):
     """The first step: its heading, the type of its first medium ("" for none), and what can be answered.
 
-    ``is_immediate``: a click answers the whole task. ``columns`` of a task have its pictures.
+    ``is_immediate``: a click answers the whole task. ``columns`` of a task have its pictures, sounds and videos,
+    by these kinds.
     """
 
     heading: Words | None
     medium: str
-    columns: list[str]
+    columns: dict[str, list[str]]
     questions: list[FirstQuestion]
     is_immediate: bool
     is_last: bool
@@ -70,7 +73,7 @@ def first_step(info: Info, locale: str) -> FirstStep | None:
     return FirstStep(
         heading=None if heading is None else words(heading),
         medium=media[0]["type"] if media else "",
-        columns=list(_columns(media)),
+        columns=_columns(media),
         questions=[
             FirstQuestion(
                 text=words(each["text"]),
@@ -88,12 +91,14 @@ def first_step(info: Info, locale: str) -> FirstStep | None:
     )
 
 
-def _columns(media: list[Values]) -> Iterator[str]:
+def _columns(media: list[Values]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
     for medium in media:
         source = medium.get("source")
         for each in source if isinstance(source, list) else [source]:
-            if medium["type"] in _PICTURES and isinstance(each, dict) and "column" in each:
-                yield each["column"]
+            if medium["type"] in _MEDIA and isinstance(each, dict) and "column" in each:
+                found.setdefault(_MEDIA[medium["type"]], []).append(each["column"])
+    return found
 
 
 def _answers(question: Values) -> Iterator[object]:

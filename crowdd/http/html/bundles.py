@@ -232,7 +232,7 @@ FAMILIES: Final = (
     ),
     Family(
         "time",
-        ("types/segments", "media/sound", "media/video"),
+        ("types/segments", "types/transcription", "media/sound", "media/video"),
         modules=(f"{_WAVES}/wavesurfer.js", f"{_WAVES}/regions.js"),
     ),
     Family(
@@ -253,10 +253,29 @@ TASK_PAGE: Final = Bundle(
 """The scripts of the page around a presenter."""
 
 TASK_SHEET: Final = Bundle("bundles/task.css", ("tokens.css", "style.css", "presenter/page.css"))
-BUNDLES: Final = (*(each for family in FAMILIES for each in (family.script, family.sheet)), TASK_PAGE, TASK_SHEET)
+_BOOTSTRAP: Final = "vendor/bootstrap-3.4.1"
+_BRIDGE: Final = ("presenter/prelude.js", "presenter/pybossa.js")
+FRAMES: Final = (
+    Bundle("bundles/presenter.js", _BRIDGE, ("vendor/jquery-2.2.4/jquery.min.js", f"{_BOOTSTRAP}/js/bootstrap.min.js")),
+    Bundle("bundles/bridge.js", _BRIDGE),
+    Bundle("bundles/presenter.css", (f"{_BOOTSTRAP}/css/bootstrap.min.css", "tokens.css", "presenter/frame.css")),
+)
+"""What frames of presenters load: those with HTML of owners, and others."""
+
+BUNDLES: Final = (
+    *FRAMES,
+    *(each for family in FAMILIES for each in (family.script, family.sheet)),
+    TASK_PAGE,
+    TASK_SHEET,
+)
 
 
 def families(parts: Iterable[str]) -> list[Family]:
     """The families that have modules of questions, named without folder and suffix (``types/box``): few of them."""
     wanted = set(parts)
-    return [family for family in FAMILIES if wanted.intersection(family.parts)] or [FAMILIES[0]]
+    chosen = [family for family in FAMILIES if wanted.intersection(family.parts)]
+    for family in reversed(chosen):
+        others = {part for other in chosen if other is not family for part in other.parts}
+        if wanted.intersection(family.parts) <= others:
+            chosen = [other for other in chosen if other is not family]
+    return chosen or [FAMILIES[0]]

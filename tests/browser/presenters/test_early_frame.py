@@ -61,6 +61,25 @@ def test_the_question_is_there_before_scripts_and_style_sheets(stage: Any) -> No
     assert stage.page.frame_locator("#presenter iframe").locator("form h1").inner_text() == "Is there a bird?"
 
 
+def test_the_page_brings_the_files_of_questions_and_the_frame_loads_them_where_that_failed(stage: Any) -> None:
+    loaded: list[str] = []
+    stage.mine.show(questions={"version": 1, "steps": [LOOK]})
+    for failing in (False, True):
+        stage.begin()
+        loaded.clear()
+        stage.page.on("request", lambda asked: "bundles/choices" in asked.url and loaded.append(asked.resource_type))
+        if failing:
+            stage.page.route(
+                "**/bundles/choices*",
+                lambda route: route.abort() if route.request.resource_type == "fetch" else route.continue_(),
+            )
+        stage.go("/project/MINE/newtask")
+        frame = stage.frame()
+        frame.wait_for_selector("form.say h1")
+        assert frame.evaluate("getComputedStyle(document.querySelector('.see')).position") == "relative"
+        assert sorted(loaded) == ["fetch", "fetch", *(["script", "stylesheet"] if failing else [])]
+
+
 @pytest.mark.proof
 def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_again(stage: Any) -> None:
     held: list[Any] = []

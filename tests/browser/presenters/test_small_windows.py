@@ -54,6 +54,16 @@ def visible(stage: Any, place: Any) -> bool:
     return bool(box["y"] >= frame["y"] - 1 and box["y"] + box["height"] <= deck["y"] + 1)
 
 
+def are_apart(one: Any, other: Any) -> bool:
+    """Whether neither lies over the other one on the screen."""
+    a, b = one.bounding_box(), other.bounding_box()
+    return any(
+        first[side] + first[length] <= second[side] + 0.5
+        for side, length in (("x", "width"), ("y", "height"))
+        for first, second in ((a, b), (b, a))
+    )
+
+
 @examples("lying", "320")
 @pytest.mark.parametrize("size", SIZES)
 def test_picture_and_answers_fit_the_window(make_stage: Any, new_project: Any, size: str) -> None:
@@ -67,6 +77,8 @@ def test_picture_and_answers_fit_the_window(make_stage: Any, new_project: Any, s
     stage.settle(0.5)
     assert stage.page.evaluate("document.documentElement.scrollWidth") <= width
     assert stage.page.locator(".whose").count() == 0  # there is no script of the owner in it
+    assert are_apart(frame.locator(".viewer .bar"), frame.locator(".viewer .view"))
+    assert button(frame, "Turn by 90 degrees").is_visible() is not size.startswith("lying")  # there it is one of more
     if size.startswith("lying"):
         assert visible(stage, image) and visible(stage, answer)
         assert image.bounding_box()["height"] > 140

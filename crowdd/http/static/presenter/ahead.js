@@ -7,7 +7,7 @@ const MEDIUM = /^(https?:\/\/|\/)\S+\.(jpe?g|png|gif|webp|avif|svg|mp3|ogg|oga|o
 const ADDRESS = /^(https?:\/\/|\/)\S/;
 
 export class TasksAhead {
-  /** `columns` of tasks have addresses of pictures; `lease` is how many seconds a task that was reached is leased. */
+  /** `columns` of tasks have addresses of pictures and sounds; `lease` is how many seconds a task that was reached is leased. */
   constructor({ columns, lease }) {
     Object.assign(this, { columns, lease, tasks: new Map(), over: new Set(), asked: 0 });
   }

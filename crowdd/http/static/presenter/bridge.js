@@ -39,8 +39,8 @@ import { text } from "./limits.js";
 import { offerToTakeAlong } from "./take_along.js";
 
 const news = document.getElementById("presenter-news");
-const columns = JSON.parse(document.getElementById("presenter").dataset.media || "[]"); // of tasks, with pictures
-const tasks = new TasksAhead({ columns, lease: project.info.lease_seconds || 3600 });
+const columns = JSON.parse(document.getElementById("presenter").dataset.media || "{}"); // of tasks, with media of a kind
+const tasks = new TasksAhead({ columns: ["picture", "sound"].flatMap((kind) => columns[kind] ?? []), lease: project.info.lease_seconds || 3600 });
 const client = new ApiClient(project, announce, tasks);
 let pushed = 0; // the moment of the last address
 const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
@@ -199,10 +199,10 @@ on("presenter:empty", () => {
 function stage(shown) {
   for (const part of document.querySelectorAll("#whose, #presenter")) part.hidden = !shown;
 }
-/* The pictures of the task that comes: the page knows the columns, the presenter what to do with them. */
+/* The media of the task that comes: the page knows the columns, the presenter what to do with them. */
 function showAhead(task) {
-  const addresses = columns.map((column) => Object(task?.info)[column]).filter((value) => /^(https?:\/\/|\/)\S/.test(value));
-  if (addresses.length) presenter.ahead(addresses);
+  const of = (names) => names.map((column) => Object(task?.info)[column]).filter((value) => /^(https?:\/\/|\/)\S/.test(value));
+  presenter.ahead(Object.fromEntries(Object.entries(columns).map(([kind, names]) => [kind, of(names)])));
 }
 /* After an answer and a pause, tasks for a line that is cut, with their media. */
 const SOON = 1500; // milliseconds

@@ -162,15 +162,15 @@ export class PresenterFrame {
     its.onmessage = (event) => this.receive(event);
     this.send({ op: "shortcuts", on: this.shortcuts });
     keyLabels.then((labels) => this.send({ op: "keys", labels }));
-    if (this.addresses) this.send({ op: "ahead", addresses: this.addresses });
+    if (this.media) this.send({ op: "ahead", media: this.media });
     this.look();
     this.greeted();
   }
 
   /* What the task to come shows: a frame with questions begins to load it before its own scripts are there (hello.js). */
-  ahead(addresses) {
-    this.addresses = addresses;
-    this.send({ op: "ahead", addresses });
+  ahead(media) {
+    this.media = media;
+    this.send({ op: "ahead", media });
   }
 
   receive(event) {

@@ -513,10 +513,12 @@
   }
   const watch = new ResizeObserver(soon);
   watch.observe(root);
-  document.addEventListener("DOMContentLoaded", () => {
+  const begin = () => {
     watch.observe(document.body);
     measure();
-  });
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin(); // hello.js
   document.addEventListener("load", soon, true);
   setInterval(soon, 1000); // what overflows without resizing anything
 })();

@@ -19,7 +19,7 @@ export function create(medium, context) {
 /** A medium around an <audio> or <video>. */
 export function playing(player, context) {
   const line = new Line(player), bar = new Bar(player, line, context), recordings = new Map();
-  const place = element("div", { className: player.localName }, player, line.element, bar.element);
+  const place = element("div", { className: `${player.localName} unsized` }, player, line.element, bar.element);
   let shown = "";
 
   /* The file, once; null where it is too large to wait for, or where its site does not let others read it. */
@@ -48,7 +48,9 @@ export function playing(player, context) {
       const file = await recording(address);
       if (!file) recordings.delete(address); // another time it may be there
       shown = file ? URL.createObjectURL(file) : "";
+      place.classList.add("unsized"); // the size of a video is known when its beginning is there
       await loaded(player, shown || address);
+      place.classList.remove("unsized");
       await line.show(Boolean(file));
       bar.begin();
     },
@@ -56,8 +58,15 @@ export function playing(player, context) {
   };
 }
 
+/* The first one was asked for before this was here (presenter/hello.js). */
+function asked(address) {
+  const early = window.presenterFirst?.media, first = early?.get(address);
+  early?.delete(address);
+  return first ?? fetch(address);
+}
+
 async function fetched(address) {
-  const answer = await fetch(address), size = Number(answer.headers.get("Content-Length"));
+  const answer = await asked(address), size = Number(answer.headers.get("Content-Length"));
   if (answer.ok && size <= WHOLE_MAX) return answer.blob();
   answer.body?.cancel();
   return null;
@@ -67,7 +76,8 @@ function loaded(player, address) {
   return new Promise((resolve, reject) => {
     player.onloadedmetadata = () => resolve();
     player.onerror = () => reject(new Error("It did not load."));
-    player.src = address;
+    if (player.src !== new URL(address, document.baseURI).href || player.error) player.src = address;
+    else if (player.readyState) resolve();
   });
 }
 

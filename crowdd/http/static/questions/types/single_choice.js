@@ -15,12 +15,12 @@ function yesNo({ word }) {
   return [["yes", true], ["no", false]].map(([name, value]) => ({ value, write: (place) => Object.assign(place, { textContent: word(name) }) }));
 }
 
-/* As the only question, answers without a key have the digits that are free. */
+/* As the only question, answers without a key have digits that are free: that of their place, or the next one. */
 function keyed(choices, { immediate, keyed: has, digits }) {
   const free = [...digits];
-  for (const choice of choices) {
+  for (const [nth, choice] of choices.entries()) {
     if (!has) choice.key = undefined;
-    else if (immediate) choice.key ??= free.shift();
+    else if (immediate) choice.key ??= free.splice(Math.max(free.indexOf(String(nth + 1)), 0), 1)[0];
     choice.words = element("span");
     choice.write(choice.words);
   }
