@@ -29,6 +29,7 @@ MAX_SHORT: Final = 500  # characters of a short text, unless it says less
 MAX_LONG: Final = 10_000
 RATING: Final = (1, 5)  # from, to
 _MAX_STEPS: Final = 100  # of a scale
+FILE_KINDS: Final = ("picture", "sound", "video")
 
 
 def _one_value(question: Values) -> Schema:
@@ -76,6 +77,16 @@ def _matrix(question: Values) -> Schema:
     rows, columns = values_of(question["rows"]), values_of(question["columns"])
     needs = tuple(rows) if question.get("required") else ()
     return closed({key: {"enum": columns} for key in rows}, needs) | {"minProperties": 1}
+
+
+def _files(question: Values) -> Schema:
+    wanted = [kind for kind in FILE_KINDS if question.get(kind)] or [*FILE_KINDS]
+    file: Schema = {
+        "type": "object",
+        "properties": {"file": {"type": "string", "pattern": "^/answer-files/[0-9a-f]{40}$"}, "kind": {"enum": wanted}},
+        "required": ["file", "kind"],
+    }
+    return {"type": "array", "items": file, "minItems": 1, "maxItems": question.get("max", 1)}
 
 
 def _check_range(question: Values, path: str) -> Iterator[Problem]:
@@ -255,5 +266,20 @@ FORM_TYPES: Final = (
         answer_type="label",
         label=_("Matrix"),
         sentence=_("Volunteers choose a column for each row."),
+    ),
+    QuestionType(
+        "file",
+        "Pictures, sounds or videos, one or up to `max`: those of `picture`, `sound` and `video`, or of any kind.",
+        {
+            "picture": BOOLEAN.called(_("Photos"), _("On a phone, the camera opens.")),
+            "sound": BOOLEAN.called(_("Sounds"), _("Recordings, for example of a voice.")),
+            "video": BOOLEAN.called(_("Videos"), _("Without a choice, photos, sounds and videos are accepted.")),
+            "max": integer(1, 20).called(_("Most files"), _("At most this many can be sent. Default: 1.")),
+        },
+        _files,
+        whole=True,
+        group="write",
+        label=_("Photo, sound or video"),
+        sentence=_("Volunteers take a photo, or choose a file."),
     ),
 )
