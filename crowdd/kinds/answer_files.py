@@ -61,6 +61,7 @@ def check_answer_files(value: object) -> None:
             raise InvalidValueError(words)
 
 
+FILE_KINDS: Final = ("picture", "sound", "video")
 AT: Final = "/answer-files/"
 """Where files of answers are served. An answer names each file by its address there."""
 _ADDRESS: Final = re.compile(rf"{AT}([0-9a-f]{{40}})")
@@ -69,6 +70,11 @@ _ADDRESS: Final = re.compile(rf"{AT}([0-9a-f]{{40}})")
 def named_files(info: object) -> list[str]:
     """The words of the addresses of files that an answer names, each once: ``{"photo": [{"file": address}]}``."""
     return list(dict.fromkeys(_word(entry) for entries in _lists(info) for entry in entries if _word(entry)))
+
+
+def files_of(value: object) -> list[JsonObject]:
+    """The files of an answer to a question for files, as they were stored; [] for every other value."""
+    return [entry for entry in _entries(value) if _word(entry) and entry.get("kind") in FILE_KINDS]
 
 
 def with_facts(info: Any, facts: Mapping[str, JsonObject]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.answer_files import FILE_KINDS
 from crowdd.kinds.questions.options import (
     BOOLEAN,
     DAY,
@@ -29,7 +30,6 @@ MAX_SHORT: Final = 500  # characters of a short text, unless it says less
 MAX_LONG: Final = 10_000
 RATING: Final = (1, 5)  # from, to
 _MAX_STEPS: Final = 100  # of a scale
-FILE_KINDS: Final = ("picture", "sound", "video")
 
 
 def _one_value(question: Values) -> Schema:

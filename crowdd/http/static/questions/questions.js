@@ -46,7 +46,7 @@ import { Texts } from "./texts.js";
 const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "{}");
 
 async function begin() {
-  const { list, version, language = "", suggested, max_file_bytes: maxFileBytes } = read("questions"), { locale = "en", words = {} } = read("questions-words");
+  const { list, version, language = "", suggested, max_file_bytes: maxFileBytes = 1e7 } = read("questions"), { locale = "en", words = {} } = read("questions-words");
   const texts = new Texts({ locale, language, words });
   Object.assign(document.documentElement, { lang: locale, dir: texts.direction });
   const { types, media } = await load(list), { suggest } = suggested ? await import("./suggestions.js") : {};
