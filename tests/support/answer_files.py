@@ -11,7 +11,7 @@ QUESTIONS = {
     "steps": [
         {
             "name": "look",
-            "questions": [{"name": "photo", "type": "file", "text": "What does it look like?", "accept": "picture"}],
+            "questions": [{"name": "photo", "type": "file", "text": "What does it look like?", "picture": True}],
         }
     ],
 }
@@ -36,7 +36,7 @@ async def asked(volunteer: Any, project: Any) -> int:
 async def send_file(volunteer: Any, task: int, content: bytes, key: str = key_of(1), **query: Any) -> Any:
     """The answer to a file that is sent at once, or a part of it."""
     words = "&".join(f"{name}={value}" for name, value in query.items())
-    headers = {"Content-Type": "application/octet-stream"}
+    headers = {"Content-Type": "application/octet-stream", "Sec-Fetch-Site": "same-origin"}
     return await volunteer.put(f"/api/task/{task}/file/{key}?{words}", data=content, headers=headers)
 
 

@@ -231,7 +231,7 @@ class AnswerFiles:
         file = await statements.open_file(self._db, word, who.actor)
         if file is None or (file.run_id is None and not file.mine):
             raise NotFoundError(NOT_FOUND)
-        if file.run_id is not None:
+        if file.run_id is not None and not file.mine:
             run = await self._records.find(self._db, TASK_RUN, who, file.run_id)
             if not (run["roles"] & _SEEN_BY or FileRules.of(file.declared).shown):
                 raise NotFoundError(NOT_FOUND)

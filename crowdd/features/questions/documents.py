@@ -17,6 +17,7 @@ from crowdd.kernel.values import Values
 from crowdd.kinds import column_roles
 from crowdd.kinds.answer_files import ANSWER_FILES, FileRules
 from crowdd.kinds.questions import QUESTIONS, TYPES
+from crowdd.kinds.questions.form_types import questions_for_files
 from crowdd.kinds.questions.suggest import HIDDEN_SHARE
 from crowdd.kinds.questions.suggested import suggesting, suggestion_schemas
 
@@ -55,7 +56,7 @@ def _about(info: Mapping[str, Any]) -> Values:
     questions = info[QUESTIONS]
     listed = with_places(questions, column_roles.of(info))
     about = {"list": listed, "version": info.get("questions_version", 1), "language": language_of(info)}
-    if any(question["type"] == "file" for step in questions["steps"] for question in step.get("questions", [])):
+    if questions_for_files(questions):
         about["max_file_bytes"] = FileRules.of(info.get(ANSWER_FILES)).max_bytes
     suggested = suggested_data(questions)
     return {**about, "suggested": suggested} if suggested else about

@@ -79,6 +79,12 @@ def _matrix(question: Values) -> Schema:
     return closed({key: {"enum": columns} for key in rows}, needs) | {"minProperties": 1}
 
 
+def questions_for_files(document: Values | None) -> list[str]:
+    """The names of the questions of a valid list that ask for files."""
+    steps: list[Values] = document["steps"] if document else []
+    return [each["name"] for step in steps for each in step.get("questions", []) if each["type"] == "file"]
+
+
 def _files(question: Values) -> Schema:
     wanted = [kind for kind in FILE_KINDS if question.get(kind)] or [*FILE_KINDS]
     file: Schema = {

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import zipfile
 
 import pytest
 import pytest_twisted
 from PIL import Image
-from support.answer_files import answer_with, asked, key_of, noise, send_file, sent
+from support.answer_files import PART, QUESTIONS, answer_with, asked, key_of, noise, send_file, sent
+from support.browsers import PASSWORD, newcomer
 from support.checks.shows import shows
 from support.media import picture, zipped
+from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.features.answer_files.feature import AnswerFilesFeature
 from crowdd.features.media.feature import MediaFeature
+from crowdd.features.people.feature import PeopleFeature
+from crowdd.kernel.requester import Requester
 
 
 async def project_for_files(served, **rules):
@@ -265,3 +271,84 @@ async def test_the_rules_of_a_project_are_checked(served):
     for wrong in ([], {"max_bytes": 1}, {"max_files": 1.5}, {"shown": 1}, {"colour": 1}, {"total_bytes": 10**15}):
         refused = await owner.put(f"/api/project/{project['id']}", json={"info": {"answer_files": wrong}})
         assert "answer_files" in refused.json()["exception_msg"], wrong
+
+
+@shows("answer-files-gone", "taskrun-anonymised")
+@pytest_twisted.ensureDeferred
+async def test_who_leaves_gets_their_files_and_takes_them_along(served):
+    owner, project = await project_for_files(served)
+    browser = await newcomer(served, "ada")
+    task = await asked(browser, project)
+    file, other = [await sent(browser, task, picture(nth), key_of(nth)) for nth in range(2)]
+    run = (await answer_with(browser, project, task, file)).json()
+    data = served.house[PeopleFeature].personal_data
+    target = data.folder.parent / "ada.zip"
+    await data.write_to(run["user_id"], target, Requester(via="cli"), _quiet)
+    with zipfile.ZipFile(target) as archive:
+        content = archive.read(f"file_{file['file'].rpartition('/')[2]}.jpg")
+        assert hashlib.sha256(content).hexdigest() == file["sha256"]
+        assert f"file_{other['file'].rpartition('/')[2]}.jpg" in archive.namelist()
+    assert (await browser.send_form("/account/ada/delete", {"password": PASSWORD})).status < 400
+    await worked(served)
+    (left,) = (await owner.get(f"/api/taskrun?project_id={project['id']}")).json()
+    assert left["id"] == run["id"] and left["user_id"] is None
+    assert [(await owner.get(each["file"])).status for each in (file, other)] == [404, 404]
+    await sweep(served)
+    assert await kept(served, project) == []
+
+
+async def _quiet(done: int) -> None:
+    """Nobody is told."""
+
+
+@pytest_twisted.ensureDeferred
+async def test_without_an_account_a_file_comes_in_small_parts(served):
+    owner, project = await project_for_files(served)
+    tab = served.client()
+    await tab.get("/project/birds/newtask", headers={"Accept": "text/html"})  # makes it a volunteer
+    task, content = await asked(tab, project), noisy_photo()
+    assert len(content) > 300_000
+    assert (await send_file(tab, task, content)).status == 413
+    at = 0
+    while at < len(content):
+        part = content[at : at + PART]
+        got = (await send_file(tab, task, part, offset=at, bytes=len(content))).json()
+        at = got["offset"]
+    assert (await answer_with(tab, project, task, got["file"])).status == 200
+    assert (await tab.get(got["file"]["file"])).status == 200 and (await owner.get(got["file"]["file"])).status == 200
+
+
+def noisy_photo() -> bytes:
+    """A picture of more bytes than a request without an account may have."""
+    out = io.BytesIO()
+    Image.frombytes("RGB", (600, 600), noise(1_080_000)).save(out, "JPEG", quality=95)
+    return out.getvalue()
+
+
+@shows("taskrun-fields")
+@pytest_twisted.ensureDeferred
+async def test_exports_have_the_address_and_the_hash_of_each_file(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1, published=True)
+    info = {**project["info"], "questions": QUESTIONS}
+    assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
+    ada = await served.person("ada")
+    task = await asked(ada, project)
+    file = await sent(ada, task, picture(1))
+    assert (await answer_with(ada, project, task, file)).status == 200
+    export = await owner.get("/project/birds/tasks/export?type=task_run&format=csv&info=wide")
+    text = exported(export.body)
+    assert file["file"] in text and file["sha256"] in text and "info_photo_sha256" in text
+    results = (await owner.get("/project/birds/results", headers={"Accept": "text/html"})).text
+    assert (
+        f"{file['file']}?small=1" in results
+        and file["file"] not in (await ada.get("/project/birds/results", headers={"Accept": "text/html"})).text
+    )
+
+
+def exported(body: bytes) -> str:
+    """The table of a download, which may be in an archive."""
+    if body[:2] != b"PK":
+        return body.decode()
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return "".join(archive.read(name).decode() for name in archive.namelist())
