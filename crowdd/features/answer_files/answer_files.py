@@ -233,7 +233,8 @@ class AnswerFiles:
             raise NotFoundError(NOT_FOUND)
         if file.run_id is not None and not file.mine:
             run = await self._records.find(self._db, TASK_RUN, who, file.run_id)
-            if not (run["roles"] & _SEEN_BY or FileRules.of(file.declared).shown):
+            allowed = TASK_RUN.rights.get if FileRules.of(file.declared).shown else _SEEN_BY
+            if not run["roles"] & allowed:
                 raise NotFoundError(NOT_FOUND)
         return file
 
