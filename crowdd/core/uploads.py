@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
@@ -61,6 +61,14 @@ class Upload:
 
     name: str
     content: bytes = attrs.field(repr=False)
+
+
+@attrs.frozen
+class WithUpload:
+    """The attributes of a row as they came, and its file."""
+
+    attributes: Mapping[str, object]
+    upload: Upload
 
 
 def suffix_of(content: bytes) -> str:

@@ -13,6 +13,7 @@ FEATURES: Final = (
     "questions",
     "results",
     "groups",
+    "answer_files",
     "tasks",
     "presenters",
     "trust",

@@ -192,6 +192,11 @@ CODES: tuple[ErrorCode, ...] = (
         "batch_full", errors.ForbiddenError, "The batch has reached its maximum number of files. Start another one."
     ),
     ErrorCode("site_full", errors.ForbiddenError, "The site has no space for more media files."),
+    ErrorCode("no_files", errors.ForbiddenError, "The project does not accept files of volunteers."),
+    ErrorCode(
+        "files_full", errors.ForbiddenError, "The project has as many bytes of files of volunteers as it accepts."
+    ),
+    ErrorCode("file_used", errors.ForbiddenError, "Another answer has a file that this answer names."),
     ErrorCode("quota_exceeded", errors.ForbiddenError, "The account's projects would exceed their quota."),
     ErrorCode("not_ready", errors.ForbiddenError, "The project has no presenter or no tasks."),
     ErrorCode("no_draft", errors.ForbiddenError, "Only drafts have a “try it” link."),
@@ -230,6 +235,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "too_many_marks", errors.TooLargeError, "The answer has more marks than an answer to the project may have."
     ),
+    ErrorCode("too_many_files", errors.TooLargeError, "The answer names more files than its project allows."),
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode(
@@ -237,6 +243,10 @@ CODES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode("not_installed", errors.InvalidValueError, "This server lacks a library for that."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),
+    ErrorCode("bad_file", errors.InvalidValueError, "The file cannot be used: its kind, its size, or it is damaged."),
+    ErrorCode(
+        "unknown_file", errors.InvalidValueError, "The answer names a file that is not the volunteer's, or has expired."
+    ),
     ErrorCode("system_file", errors.InvalidValueError, "The file belongs to an operating system. Leave it out."),
     ErrorCode("invalid_answer_fields", errors.InvalidValueError, "`info.answers` does not follow its format."),
     ErrorCode("invalid_questions", errors.InvalidValueError, "`info.questions` does not follow its format."),

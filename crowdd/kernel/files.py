@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crowdd import PACKAGE
+from crowdd.kernel.errors import UnavailableError
 
 
 @contextlib.contextmanager
@@ -91,3 +92,9 @@ def find_shipped(name: str) -> Path:
     """Where the file or folder of this name in the checkout lies (setup.py says which a wheel has)."""
     inside = PACKAGE / "shipped" / name
     return inside if inside.exists() else PACKAGE.parent / name
+
+
+def require_space(folder: Path, min_free_bytes: int) -> None:
+    """Raises UnavailableError when less is free than must be."""
+    if shutil.disk_usage(folder).free < min_free_bytes:
+        raise UnavailableError("The disk of the server is nearly full.", retry_after=300)

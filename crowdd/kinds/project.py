@@ -20,6 +20,7 @@ PROJECT = Kind(
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
         | {"language", "counted_per_network", "counted_per_group", "max_answer_bytes", "max_marks", "answer_key"}
+        | {"answer_files"}
         | {"questions", "questions_version", "answers"}
         | {guide.version_key for guide in GUIDES}
     ),

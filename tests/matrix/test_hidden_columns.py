@@ -22,7 +22,9 @@ SECRET, COLUMN = "zz-nest-by-the-oak-zz", "nest_site_zz"
 HIDDEN = {"column_roles": {COLUMN: "hidden", "url": "picture"}}
 HTML = {"Accept": "text/html"}
 # Streams never end; what acts on GET; addresses of files and scripts.
-_LEFT = re.compile(r"/(events|live)$|/static/|/uploads/|/account/signout|/admin/users/(add|del)/|/health|/ready")
+_LEFT = re.compile(
+    r"/(events|live)$|/static/|/uploads/|/answer-files/|/account/signout|/admin/users/(add|del)/|/health|/ready"
+)
 _NAME = re.compile(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>")
 
 

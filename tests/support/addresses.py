@@ -96,7 +96,7 @@ INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock
 """
 # What is no page that a person reads: data, files, streams that never end, and what acts on GET (by a link).
 _NO_PAGE = re.compile(
-    r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/ready|/metrics|/palette$|/project/<short_name>/(.*/)?(events|live)$"
+    r"/api/(?!docs)|/api/?$|/uploads/|/answer-files/|/static/|/health|/ready|/metrics|/palette$|/project/<short_name>/(.*/)?(events|live)$"
     r"|/project/<short_name>/tasks/media/<int:batch_id>/files|/project/<short_name>/analyses/.*csv$|/project/<short_name>/snapshots/<hash_>/(archive|files/|difference/)"
     r"|/project/<short_name>/(tutorial|fieldguide)/versions/"
     r"|/account/signout|/admin/users/(add|del)/"

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from crowdd.features.batches import made_files
 from crowdd.features.batches.batches import Batches
-from crowdd.features.batches.incoming_files import ChecksumError, LockedFileError, Part, WrongOffsetError
 from crowdd.features.batches.rows import MediaFile
+from crowdd.features.media.incoming_files import ChecksumError, LockedFileError, Part, WrongOffsetError
 from crowdd.features.projects.projects import Projects
 from crowdd.http import queries
 from crowdd.http.edge import tus

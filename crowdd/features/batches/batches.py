@@ -15,10 +15,11 @@ from crowdd.database.access import Database, Transactions
 from crowdd.features.batches import grouping, statements
 from crowdd.features.batches.batch_state import BatchState, state_of, unsettled
 from crowdd.features.batches.grouping import clean_path, is_system_file
-from crowdd.features.batches.incoming_files import Demand, IncomingFiles, Part, refusal
 from crowdd.features.batches.made_files import MAX_COLUMN
+from crowdd.features.batches.room import Demand, refusal
 from crowdd.features.batches.rows import Batch, BatchChoices, ListedBatch, MediaFile
 from crowdd.features.batches.runner import BatchRunner
+from crowdd.features.media.incoming_files import IncomingFiles, Part
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks.changes import Changes
 from crowdd.kernel.concurrency.worker_thread import WorkerThread

@@ -19,10 +19,10 @@ from crowdd.core.feature import House
 from crowdd.features.batches.batches import MAX_KEY, Batches
 from crowdd.features.batches.feature import BatchesFeature
 from crowdd.features.batches.grouping import is_system_file
-from crowdd.features.batches.incoming_files import Part
 from crowdd.features.batches.rows import MediaFile
 from crowdd.features.imports import commands as import_commands
 from crowdd.features.imports.commands import Asked
+from crowdd.features.media.incoming_files import Part
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.lookups import project as found
 from crowdd.kernel.errors import ForbiddenError, InvalidValueError, NotFoundError, TooLargeError

@@ -8,13 +8,15 @@ import attrs
 
 from crowdd.core.base import Base
 from crowdd.core.feature import Feature
+from crowdd.features.answer_files.answer_files import AnswerFiles
+from crowdd.features.answer_files.feature import AnswerFilesFeature
 from crowdd.features.batches.batches import HANDLER as PREPARE_MEDIA_TASK
 from crowdd.features.batches.batches import Batches
-from crowdd.features.batches.incoming_files import IncomingFiles
 from crowdd.features.batches.runner import BatchRunner
 from crowdd.features.imports.feature import ImportsFeature
 from crowdd.features.imports.imports import Imports
 from crowdd.features.media.feature import MediaFeature
+from crowdd.features.media.incoming_files import IncomingFiles
 from crowdd.features.tasks.feature import TasksFeature
 from crowdd.kernel.languages import _
 from crowdd.sched.feature import Scheduling
@@ -77,14 +79,17 @@ HANDLER = Handler(
 )
 
 
-async def _sweep_imports(imports: Imports, batches: Batches) -> str:
+async def _sweep_imports(imports: Imports, batches: Batches, answer_files: AnswerFiles) -> str:
     now = time.time()
-    return f"{await imports.sweep(now)} imports and {await batches.sweep(now)} media files removed"
+    media_files = await batches.sweep(now) + await answer_files.sweep(now)
+    return f"{await imports.sweep(now)} imports and {media_files} media files removed"
 
 
-# Remove imports that ended long ago, and uploads that were never started or never completed.
+# Remove imports that ended long ago, uploads that were never started or never completed, and files without an answer.
 JOB = Job(
     "sweep_imports",
     HOUR,
-    lambda house: _sweep_imports(house[ImportsFeature].imports, house[BatchesFeature].media_batches),
+    lambda house: _sweep_imports(
+        house[ImportsFeature].imports, house[BatchesFeature].media_batches, house[AnswerFilesFeature].answer_files
+    ),
 )

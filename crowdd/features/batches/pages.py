@@ -9,9 +9,9 @@ from urllib.parse import quote
 from crowdd.features.batches import made_files
 from crowdd.features.batches.batch_state import BatchState
 from crowdd.features.batches.batches import Batches, columns_of
-from crowdd.features.batches.incoming_files import Part
 from crowdd.features.batches.made_files import columns_for
 from crowdd.features.batches.rows import MediaFile
+from crowdd.features.media.incoming_files import Part
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.tasks.sample_tasks import SampleTasks

@@ -20,7 +20,6 @@ from crowdd.database.access import Database, Transactions
 from crowdd.features.batches import grouping, made_files, statements
 from crowdd.features.batches.batch_state import unsettled
 from crowdd.features.batches.grouping import clean_path, is_system_file
-from crowdd.features.batches.incoming_files import IncomingFiles
 from crowdd.features.batches.made_files import (
     MadeFile,
     facts_of,
@@ -32,6 +31,7 @@ from crowdd.features.batches.made_files import (
 )
 from crowdd.features.batches.rows import Batch, MediaFile
 from crowdd.features.imports.import_rows import new_task
+from crowdd.features.media.incoming_files import IncomingFiles
 from crowdd.features.media.prepared import Choices, MediaPreparation, Unpacked, is_archive
 from crowdd.features.media.store import MediaNames, MediaStore
 from crowdd.features.projects import statements as project_statements

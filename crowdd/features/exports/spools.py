@@ -7,7 +7,6 @@ and in a quarter of an hour; owners have counts of their own.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
@@ -21,7 +20,8 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.config.limits import ExportSettings
-from crowdd.kernel.errors import CrowddError, TooManyRequestsError, UnavailableError
+from crowdd.kernel.errors import CrowddError, TooManyRequestsError
+from crowdd.kernel.files import require_space
 from crowdd.kernel.languages import _
 
 PIECE = 131_072  # bytes that are read at once
@@ -115,12 +115,6 @@ class Spools:
         kernel_files.make_folder(self._folder, self._folder.parent)
         require_space(self._folder, self._min_free_bytes)
         return Spool(self._folder, self._min_free_bytes)
-
-
-def require_space(folder: Path, min_free_bytes: int) -> None:
-    """Raises UnavailableError when less is free than must be."""
-    if shutil.disk_usage(folder).free < min_free_bytes:
-        raise UnavailableError("The disk of the server is nearly full.", retry_after=300)
 
 
 DOWNLOAD_WINDOW = 900  # seconds

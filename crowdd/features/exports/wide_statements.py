@@ -25,6 +25,8 @@ def of_question(question: Values) -> list[Column]:
         return [member(name, row) for row in values_of(question["rows"])]
     if kind.media:
         return _of_marks(question, value)
+    if kind.name == "file":
+        return [_of_files(name, value, fact) for fact in ("file", "type", "bytes", "sha256")]
     if kind.name == "ranking" and len(choices) <= MAX_CHOICES:
         return [
             Column(
@@ -49,6 +51,21 @@ def of_question(question: Values) -> list[Column]:
             for choice in choices
         ]
     return []
+
+
+def _of_files(name: str, value: str, fact: str) -> Column:
+    """What is known of the files that an answer names, with a space between them."""
+    return Column(
+        f"info_{name}_{fact}",
+        "text",
+        f"(SELECT string_agg(e.value->>'{fact}', ' ' ORDER BY e.nth) FROM jsonb_array_elements(CASE WHEN jsonb_typeof({value}) = 'array'"
+        f" THEN {value} END) WITH ORDINALITY e(value, nth))",
+        about=f"{_FILE_FACTS[fact]} of each file of the answer.",
+        origin="declared",
+    )
+
+
+_FILE_FACTS: Final = {"file": "Address on this site", "type": "Type", "bytes": "Bytes", "sha256": "SHA-256"}
 
 
 def member(key: str, name: str) -> Column:

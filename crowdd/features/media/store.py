@@ -94,7 +94,10 @@ class MediaNames:
 
 
 SNAPSHOT: Final = ".snap"
-"""The ending of files of snapshots, which ``/uploads/`` does not serve: their own addresses do, with other rights."""
+OF_ANSWER: Final = ".given"
+"""The endings of files of snapshots and of answers. ``/uploads/`` does not serve them: their own addresses do, with
+other rights.
+"""
 
 
 def is_key(text: str) -> bool:

@@ -19,6 +19,7 @@ from crowdd.features.movein.values import Converted, Refused
 from crowdd.features.projects.project_validation import check_info, slug
 from crowdd.kernel.errors import InvalidValueError, RefusedTargetError
 from crowdd.kernel.values import Values
+from crowdd.kinds.answer_files import ANSWER_FILES
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.names import RESERVED_SHORT_NAMES
@@ -43,6 +44,7 @@ _OURS: Final = (
     QUESTIONS, "questions_version", "answers", "answer_key", "answers_when_complete", "token_per_volunteer",
     "column_roles", "dataset", "gold_rate", "gold_start", "gold_feedback", "gold_embargo", "show_accuracy", "stopping",
     "max_answer_bytes", "max_marks", "lease_seconds", "counted_per_network", "counted_per_group", "language",
+    ANSWER_FILES,
     *(guide.name for guide in GUIDES), *(guide.version_key for guide in GUIDES),
 )  # fmt: skip
 _CHECKED: Final = ("sched", "task_presenter", "results", "tutorial")

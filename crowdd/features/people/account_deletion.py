@@ -1,4 +1,5 @@
-"""People who go: their answers stay with the projects, under a random pseudonym in each; all else about them goes.
+"""People who go: their answers stay with the projects, under a random pseudonym in each; all else about them goes, and
+so do the files of their answers.
 
 It is begun while the person looks on (nobody can sign in any more, no key works) and carried out by the queue, in short
 transactions. A reader from half-way on sees some answers under the account and some under the pseudonym, never
@@ -21,6 +22,7 @@ from crowdd.core.uploads import Uploads
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import list_statements as account_list_statements
 from crowdd.features.accounts.rows import AccountPage, OwnedProject
+from crowdd.features.answer_files.answer_files import AnswerFiles
 from crowdd.features.people import personal_data_statements
 from crowdd.features.people.personal_data import PersonalData
 from crowdd.features.signin.answer_claims import by_project
@@ -44,6 +46,7 @@ class AccountDeletion:
     _uploads: Uploads
     _secrets: Secrets
     _exports: PersonalData
+    _files: AnswerFiles
     _notify: Callable[[int], None]
 
     async def obstacles(self, user_id: int) -> list[OwnedProject]:
@@ -92,7 +95,9 @@ class AccountDeletion:
             await report(moved)
 
     async def _move_all(self, user_id: int, seed: str, report: Progress) -> int:
+        """Their files go: nobody can tell from a pseudonym whose face or voice that is, but who knows it can."""
         moved = 0
+        await self._files.remove_of_person(user_id)
         while rows := await personal_data_statements.runs_of(self._db, user_id, AT_ONCE):
             for project_id, tasks in by_project(rows):
                 pseudonym = pseudonym_in(seed, project_id)

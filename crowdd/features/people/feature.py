@@ -7,6 +7,7 @@ import attrs
 from crowdd.core.base import Base
 from crowdd.core.feature import Feature
 from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.answer_files.feature import AnswerFilesFeature
 from crowdd.features.people.account_deletion import HANDLER as DELETE_ACCOUNT_TASK
 from crowdd.features.people.account_deletion import AccountDeletion
 from crowdd.features.people.avatars import Avatars
@@ -37,10 +38,11 @@ class PeopleFeature(Feature):
         scheduling: Scheduling,
         accounts: AccountsFeature,
         signin: SigninFeature,
+        files: AnswerFilesFeature,
     ) -> PeopleFeature:
         db, queue, uploads, thread = base.db, scheduling.queue, base.uploads, base.worker_thread
         email_links, folder = accounts.email_links, base.settings.data.dir / "exports"
-        personal_data = PersonalData(db, queue, uploads, thread.another(), email_links, folder)
+        personal_data = PersonalData(db, queue, uploads, thread.another(), email_links, files.answer_files, folder)
         return cls(
             profiles=Profiles(
                 db,
@@ -55,7 +57,9 @@ class PeopleFeature(Feature):
             avatars=Avatars(db, thread, uploads, base.base_url),
             user_list=UserList(db),
             personal_data=personal_data,
-            account_deletion=AccountDeletion(db, queue, uploads, base.secrets, personal_data, base.notify),
+            account_deletion=AccountDeletion(
+                db, queue, uploads, base.secrets, personal_data, files.answer_files, base.notify
+            ),
         )
 
 

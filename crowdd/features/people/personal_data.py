@@ -25,6 +25,7 @@ from crowdd.core.uploads import Uploads
 from crowdd.database.access import Database, Row, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts.email_links import EmailLinks
+from crowdd.features.answer_files.answer_files import AnswerFiles
 from crowdd.features.people import personal_data_statements
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
@@ -87,6 +88,7 @@ account          what you told us, and what you chose
 sessions         where you are signed in
 projects         what you own or help to own
 task_runs        your answers
+file_…           the files that you sent with them; their addresses end with the rest of the name
 reliability      how often you were right in each project (id), on tasks whose answer was known and by what others said
 favourites       tasks that you marked
 collections      what you called your collections of tasks
@@ -128,6 +130,7 @@ class PersonalData:
     _uploads: Uploads
     _worker_thread: WorkerThread
     _email_links: EmailLinks
+    _files: AnswerFiles
     folder: Path
 
     async def status(self, user_id: int) -> Export:
@@ -210,7 +213,7 @@ class PersonalData:
         picture = await personal_data_statements.avatar(self._db, user_id)
         if picture and (self._uploads.folder / picture).is_file():
             shutil.copyfile(self._uploads.folder / picture, folder / "picture.png")
-        return done
+        return done + await self._files.copy_of_person(user_id, folder)
 
     def forget(self, names: list[str]) -> None:
         """Removes files."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Final
 from urllib.parse import quote
 
 import attrs
 
 from crowdd.core import uploads
-from crowdd.features.media.store import SNAPSHOT, MediaStore, StoredMedia, read_part
+from crowdd.features.media.sending import answer_media
+from crowdd.features.media.store import OF_ANSWER, SNAPSHOT, MediaStore, StoredMedia, read_part
 from crowdd.features.media.tiles import MAX_END, SUFFIX, Pyramid, Tile, read_end
 from crowdd.features.media.tiles import TYPES as TILE_TYPES
 from crowdd.features.projects.files import FileAccess
@@ -23,17 +23,14 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http import queries
-from crowdd.http.edge import downloads
 from crowdd.http.html.forms import MISTAKES, Forms, WithForm
 from crowdd.http.html.frames import upload_headers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import (
     NO_MESSAGE,
     BytesResponse,
-    FileResponse,
     Message,
     Page,
-    PiecesResponse,
     Redirect,
     Response,
 )
@@ -124,14 +121,14 @@ class UploadPages:
         yield get("/uploads/<container>/<tiles>/<level>/<tile>", self.tile, page=False)
 
     async def file(self, incoming: Incoming, container: str, name: str) -> Response:
-        if name.endswith(SNAPSHOT):
+        if name.endswith((SNAPSHOT, OF_ANSWER)):
             raise NotFoundError("404 Not Found")
         media, headers = await self._opened(incoming, container, name)
         if name.endswith(SUFFIX) and (tiled := await _tiled(media)) is not None:
             return BytesResponse(tiled[0].description(), "application/xml", 200, headers)
         if media.type == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
-        return downloads.answer_file(incoming, media.etag, media.size, media.type, headers, partial(_sent, media))
+        return answer_media(incoming, media, headers)
 
     async def tile(self, incoming: Incoming, container: str, tiles: str, level: str, tile: str) -> Response:
         """``<name>_files/<level>/<column>_<row>.jpg`` of a picture in tiles, ``<name>.dzi``."""
@@ -145,9 +142,7 @@ class UploadPages:
             raise NotFoundError("404 Not Found")
         begin, end = place
         part = attrs.evolve(media, type=TILE_TYPES[pyramid.form])
-        return downloads.answer_file(
-            incoming, media.etag, end - begin, part.type, headers, partial(_sent_part, part, begin)
-        )
+        return answer_media(incoming, part, headers, begin, end)
 
     async def _opened(self, incoming: Incoming, container: str, name: str) -> tuple[StoredMedia, dict[str, str]]:
         """A file that the caller may read, and headers for it. Raises NotFoundError."""
@@ -171,15 +166,3 @@ class UploadPages:
 async def _tiled(media: StoredMedia) -> tuple[Pyramid, Mapping[Tile, tuple[int, int]]] | None:
     """What a file has, if it is a picture in tiles."""
     return read_end(await read_part(media, max(0, media.size - MAX_END), media.size), media.size)
-
-
-def _sent_part(media: StoredMedia, at: int, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:
-    return _sent(media, at + begin, at + end, status, headers)
-
-
-def _sent(media: StoredMedia, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:
-    if media.path is not None:
-        return FileResponse(media.path, media.type, begin, end, status, headers)
-    if media.pieces is None:
-        raise ValueError(media)
-    return PiecesResponse(media.pieces(begin, end), end - begin, media.type, status, headers)

@@ -15,6 +15,7 @@ from crowdd.kernel.languages import _
 from crowdd.kernel.languages.content_languages import is_tag
 from crowdd.kernel.values import Values
 from crowdd.kinds import column_roles
+from crowdd.kinds.answer_files import ANSWER_FILES, check_answer_files
 from crowdd.kinds.column_roles import COLUMN_ROLES
 from crowdd.kinds.gold_shares import GOLD_EMBARGO, GOLD_SHARES, check_embargo
 from crowdd.kinds.names import RESERVED_SHORT_NAMES
@@ -126,6 +127,7 @@ def check_info(info: Values) -> None:
         column_roles.check(info[COLUMN_ROLES])
     check_stopping(info.get(STOPPING))
     check_rules(info.get(TASK_RULES))
+    check_answer_files(info.get(ANSWER_FILES))
     dataset.read(info)
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):

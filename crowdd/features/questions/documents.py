@@ -15,7 +15,9 @@ from crowdd.http.html.bundles import families
 from crowdd.kernel.languages.content_languages import language_of
 from crowdd.kernel.values import Values
 from crowdd.kinds import column_roles
+from crowdd.kinds.answer_files import ANSWER_FILES, FileRules
 from crowdd.kinds.questions import QUESTIONS, TYPES
+from crowdd.kinds.questions.form_types import questions_for_files
 from crowdd.kinds.questions.suggest import HIDDEN_SHARE
 from crowdd.kinds.questions.suggested import suggesting, suggestion_schemas
 
@@ -54,6 +56,8 @@ def _about(info: Mapping[str, Any]) -> Values:
     questions = info[QUESTIONS]
     listed = with_places(questions, column_roles.of(info))
     about = {"list": listed, "version": info.get("questions_version", 1), "language": language_of(info)}
+    if questions_for_files(questions):
+        about["max_file_bytes"] = FileRules.of(info.get(ANSWER_FILES)).max_bytes
     suggested = suggested_data(questions)
     return {**about, "suggested": suggested} if suggested else about
 

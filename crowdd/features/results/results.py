@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 import attrs
 import orjson
@@ -41,12 +42,14 @@ from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import JsonObject, Values
 from crowdd.kinds import column_roles
+from crowdd.kinds.answer_files import files_of
 from crowdd.kinds.answers import AnswerField, declared
 from crowdd.kinds.answers.words import words_of
 from crowdd.kinds.kind import LINKS
 from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.questions.form_types import questions_for_files
 from crowdd.kinds.questions.suggested import suggesting
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, Role
@@ -79,11 +82,15 @@ class Together:
     alpha: list[Alpha]
 
 
+_ANSWERS_SHOWN: Final = 24  # with files
+
+
 @attrs.frozen
 class Asked:
     """Each question with its picture. ``cross``: two of them crossed, of those that ``crossable`` names with texts.
 
     ``n`` answers to ``tasks`` tasks were looked at; ``part``: there are more. ``decided``: tasks that experts decided.
+    ``files``: of each question for files.
     """
 
     questions: list[QuestionResult]
@@ -93,6 +100,15 @@ class Asked:
     tasks: int
     part: bool
     decided: int = 0
+    files: Sequence[SentFiles] = ()
+
+
+@attrs.frozen
+class SentFiles:
+    """The newest files that volunteers sent at a question, for owners."""
+
+    text: str
+    files: list[JsonObject]
 
 
 class FinishedTasks:
@@ -148,9 +164,9 @@ class FinishedTasks:
         ``crossed``: the names of two answer fields; of others the two that most people answered are taken.
         """
         info, fields = row["info"], declared(row["info"])
-        shown = shown_fields(info, fields)
+        shown, files = shown_fields(info, fields), await self._files(row, language)
         if not shown:
-            return Asked(questions=[], crossable=[], cross=None, n=0, tasks=0, part=False)
+            return Asked(questions=[], crossable=[], cross=None, n=0, tasks=0, part=False, files=files)
         ordinals = await project_statements.count_ordinals(self._db, row["id"])
         opinions = any(field.opinion for field in shown)
         facts = not all(field.opinion for field in shown)
@@ -174,7 +190,17 @@ class FinishedTasks:
             tasks=len(results) or len({answer["task_id"] for answer in answers}),
             part=ordinals > statements.MAX_TASKS or len(answers) == statements.MAX_ANSWERS,
             decided=await statements.count_decided(self._db, row["id"]) if facts else 0,
+            files=files,
         )
+
+    async def _files(self, row: ProjectPage, language: str) -> list[SentFiles]:
+        names = questions_for_files(row["info"].get(QUESTIONS))
+        if not names or not _owns(row):
+            return []
+        infos = [answer["info"] for answer in await statements.newest_with_files(self._db, row["id"], _ANSWERS_SHOWN)]
+        words = words_of(row["info"], language)
+        sent = {name: [file for info in infos for file in files_of(info.get(name))] for name in names}
+        return [SentFiles(words[name].text, files) for name, files in sent.items() if files]
 
     async def alpha(self, row: ProjectPage) -> list[Alpha]:
         """Krippendorff's alpha of each declared field; to be asked for those who may see answers."""

@@ -294,6 +294,18 @@ async def sample_answers(db: Database, project_id: int, ordinals: int, *, owns: 
     )
 
 
+async def newest_with_files(db: Database, project_id: int, limit: int) -> list[AnswerSample]:
+    """The newest answers with files, whether they count or not."""
+    return await fetch_rows(
+        db,
+        AnswerSample,
+        "SELECT r.task_id, r.info FROM (SELECT DISTINCT run_id FROM answer_file WHERE project_id = %(project)s AND run_id IS NOT NULL"
+        " ORDER BY run_id DESC LIMIT %(limit)s) f JOIN task_run r ON r.project_id = %(project)s AND r.id = f.run_id"
+        " WHERE jsonb_typeof(r.info) = 'object' ORDER BY r.id DESC",
+        {"project": project_id, "limit": limit},
+    )
+
+
 async def sample_results(db: Database, project_id: int, ordinals: int) -> list[ResultSample]:
     """What the last results of every n-th task say at each field, so that MAX_TASKS are looked at."""
     return await fetch_rows(

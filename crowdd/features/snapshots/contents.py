@@ -11,6 +11,7 @@ from crowdd.features.projects import dataset
 from crowdd.features.questions.rows import KeptVersion
 from crowdd.features.snapshots.rows import SnapshotFile, SnapshotProject, SnapshotRow
 from crowdd.kernel.values import Values
+from crowdd.kinds.answer_files import ANSWER_FILES
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.stopping import STOPPING
@@ -95,7 +96,7 @@ VERSIONED: Final = {QUESTIONS: "questions_version", **{guide.name: guide.version
 """Keys of ``info`` with a document that has versions, and where its number is."""
 _SETTINGS: Final = (
     "sched", "lease_seconds", "counted_per_network", "counted_per_group", "max_answer_bytes", "max_marks", "answer_key",
-    "answers_when_complete", STOPPING, TASK_RULES,
+    "answers_when_complete", STOPPING, TASK_RULES, ANSWER_FILES,
 )  # fmt: skip
 
 

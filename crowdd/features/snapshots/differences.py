@@ -11,7 +11,6 @@ import attrs
 import orjson
 from twisted.internet.defer import DeferredSemaphore
 
-from crowdd.features.exports.spools import require_space
 from crowdd.features.media.store import MediaStore
 from crowdd.features.snapshots import difference_program, zip_stream
 from crowdd.features.snapshots.comparing import TABLES
@@ -23,7 +22,7 @@ from crowdd.kernel.concurrency.cache import Flight
 from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError, UnavailableError
-from crowdd.kernel.files import owned_folder
+from crowdd.kernel.files import owned_folder, require_space
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 

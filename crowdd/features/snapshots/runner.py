@@ -17,7 +17,6 @@ from crowdd.core.quotas import Quota
 from crowdd.database.access import Database, Transactions
 from crowdd.features.exports import statements as export_statements
 from crowdd.features.exports.file_writer import Resources
-from crowdd.features.exports.spools import require_space
 from crowdd.features.exports.statements import Lines
 from crowdd.features.media.store import SNAPSHOT, MediaNames, MediaStore
 from crowdd.features.projects import dataset
@@ -33,7 +32,7 @@ from crowdd.kernel.concurrency import isolated
 from crowdd.kernel.concurrency.isolated import LimitError
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import InvalidValueError, NotFoundError
-from crowdd.kernel.files import owned_folder
+from crowdd.kernel.files import owned_folder, require_space
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values

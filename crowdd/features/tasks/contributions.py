@@ -5,9 +5,12 @@ An answer may have 256 kB, or ``info.max_answer_bytes`` of its project, and a li
 
 from __future__ import annotations
 
+import hashlib
 import math
+import secrets as random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from io import BytesIO
 
 import attrs
 import orjson
@@ -16,9 +19,11 @@ from crowdd.core.quotas import LARGE_ANSWER, Once, Quota
 from crowdd.core.records import history_statements
 from crowdd.core.records.item_errors import each, refused_item
 from crowdd.core.records.records import Behaviour, Records, bounded
-from crowdd.core.uploads import FileChanges
+from crowdd.core.uploads import FileChanges, Upload, WithUpload
 from crowdd.database.access import Database, Row, Transactions
+from crowdd.features.answer_files.answer_files import AnswerFiles, Place
 from crowdd.features.groups.networks import Networks
+from crowdd.features.media.incoming_files import Part
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.projects.external_users import ExternalUsers
 from crowdd.features.tasks import statements
@@ -31,6 +36,7 @@ from crowdd.kernel.errors import (
     CrowddError,
     ForbiddenError,
     InvalidRequestError,
+    InvalidValueError,
     NotFoundError,
     UnavailableError,
     at_item,
@@ -38,6 +44,7 @@ from crowdd.kernel.errors import (
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Json, Values
+from crowdd.kinds.answer_files import named_files
 from crowdd.kinds.answers import MarkLimit, declared
 from crowdd.kinds.answers.marks import OF_MARKS, may_be_many
 from crowdd.kinds.project import PROJECT
@@ -158,10 +165,12 @@ class Contributions:
         networks: Networks,
         quota: Quota,
         preloads: Turns,
+        files: AnswerFiles,
         *,
         keep_circumstances: bool,
     ) -> None:
         """``preloads``: turns of those who ask for many tasks at once."""
+        self._files = files
         self._keep_circumstances = keep_circumstances
         self._quota, self.preloads, self.networks = quota, preloads, networks
         self._db, self._notify, self._external, self._records = db, notify, external, records_
@@ -298,6 +307,9 @@ class Contributions:
 
         With ``brings_next``, one answer has ``next_task``: what newtask would give then, or None.
         """
+        sent = body if isinstance(body, WithUpload) else None
+        if sent is not None:
+            body = dict(sent.attributes)
         many = isinstance(body, list)
         bodies: list[object] = bounded(body, MAX_LEASES) if isinstance(body, list) else [body]
         answers = each(bodies, many, lambda one: TASK_RUN.creation(require_object(one)))
@@ -309,7 +321,13 @@ class Contributions:
                 await self._require_room(values)
                 callers.append(await self._caller(who, values, uid, bearer))
                 _same_project(callers[-1], values["project_id"])
+                if sent is not None:
+                    await self._attach(callers[-1], values, sent.upload, once)
+                values["info"] = await self._files.described(
+                    callers[-1], values["project_id"], values["task_id"], values["info"]
+                )
         submissions = await self._given(callers, answers)
+        with_files = any(named_files(values["info"]) for values in answers)
 
         async def work(tx: Database) -> list[Values]:
             if once and (before := await once.made_before(tx)) is not None:
@@ -319,11 +337,14 @@ class Contributions:
             for number, one in enumerate(zip(callers, answers, rows, strict=True)):
                 with at_item(number if many else None):
                     made.append(await self._made(tx, *one))
+                    if with_files:
+                        run, info = made[-1]["id"], one[1]["info"]
+                        await self._files.settle(tx, one[1]["project_id"], run, info)
             if once:
                 await once.keep(tx, [run["id"] for run in made])
             return made
 
-        if once is None and len(answers) == 1:
+        if once is None and len(answers) == 1 and not with_files:
             with at_item(0 if many else None):
                 row = await self._answers.add(submissions[0])
                 made = [await self._made(self._db, callers[0], answers[0], row)]
@@ -334,6 +355,20 @@ class Contributions:
         if many or not brings_next:
             return made if many else made[0]
         return {**made[0], "next_task": await self._next_task(callers[0], answers[0]["project_id"])}
+
+    async def _attach(self, who: Requester, values: Values, upload: Upload, once: Once | None) -> None:
+        """Takes the file of an answer (``AnswerFiles.take``), which says so in ``info.file`` and ``media_url``."""
+        info = {} if values["info"] is None else values["info"]
+        if not isinstance(info, dict):
+            raise InvalidValueError("With a file, info must be a JSON object.")
+        await self.require_asker(who, None, [values["task_id"]])
+        key = hashlib.sha256(once.key.encode()).hexdigest()[:32] if once else random.token_hex(16)
+        size, place = len(upload.content), Place(values["project_id"], values["task_id"], key)
+        arrival = await self._files.take(who, place, size, Part(0, BytesIO(upload.content), size))
+        if arrival.file is None:
+            raise UnavailableError("This file is being prepared.", retry_after=2)
+        values["info"] = {**info, "file": [arrival.file]}
+        values["media_url"] = f"{self._records.base_url}{arrival.file['file']}"
 
     async def _next_task(self, who: Requester, project_id: int) -> orjson.Fragment | None:
         """Only what bars the volunteer from a task is no error: their answer is stored."""
@@ -379,10 +414,17 @@ class Contributions:
         Raises NotFoundError without an answer, ForbiddenError when it has been part of a result for too long.
         """
         who, project_id = await self.known(who, task_id, uid, bearer)
+        info = await self._files.described(who, project_id, task_id, info)
         await require_answer_size(self._db, project_id, info)
         network = await self.networks.of(who, project_id)
-        done = await statements.correct_answer(self._db, who, network, project_id, task_id, info)
-        run_id = _amended(done)
+
+        async def work(tx: Database) -> tuple[Amended, int]:
+            done = await statements.correct_answer(tx, who, network, project_id, task_id, info)
+            run_id = _amended(done)
+            await self._files.settle(tx, project_id, run_id, info)
+            return done, run_id
+
+        done, run_id = await self._db.transaction(work)
         if done.state == "changed":
             self._notify(project_id)
         row = await self._records.find(self._db, TASK_RUN, who, run_id)
@@ -437,16 +479,23 @@ class Contributions:
 class TaskRunBehaviour(Behaviour):
     """Answers change rarely: their author corrects them (``amend_answer``), owners delete spam."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: AnswerFiles) -> None:
         super().__init__(TASK_RUN)
+        self._files = files
 
     async def lock(self, tx: Database, row_id: int) -> None:
         """Nothing: changing and deleting lock the ledger row first, themselves."""
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
-        await require_answer_size(tx, row["project_id"], changes.get("info"))
+        project_id = row["project_id"]
+        if "info" in changes:
+            info = await self._files.described(who, project_id, row["task_id"], changes["info"], row["id"])
+            changes = {**changes, "info": info}
+        await require_answer_size(tx, project_id, changes.get("info"))
         admin = Role.AUTHOR not in row["roles"]
-        _amended(await statements.rewrite_answer(tx, row["project_id"], row["id"], changes, admin=admin))
+        _amended(await statements.rewrite_answer(tx, project_id, row["id"], changes, admin=admin))
+        if "info" in changes:
+            await self._files.settle(tx, project_id, row["id"], changes["info"])
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         # Authors who have heard what is right could answer once more.

@@ -8,6 +8,7 @@ from crowdd.core.base import Base
 from crowdd.core.feature import Feature
 from crowdd.core.records.history import History
 from crowdd.database.access import Transactions
+from crowdd.features.answer_files.feature import AnswerFilesFeature
 from crowdd.features.groups.feature import GroupsFeature
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.tasks import settings
@@ -47,10 +48,15 @@ class TasksFeature(Feature):
 
     @classmethod
     def build(
-        cls, base: Base, scheduling: Scheduling, projects: ProjectsFeature, groups: GroupsFeature
+        cls,
+        base: Base,
+        scheduling: Scheduling,
+        projects: ProjectsFeature,
+        groups: GroupsFeature,
+        files: AnswerFilesFeature,
     ) -> TasksFeature:
         db, notify, shared = base.db, base.notify, base.shared
-        base.set_behaviours(TaskBehaviour(), TaskRunBehaviour(), PredictionBehaviour())
+        base.set_behaviours(TaskBehaviour(), TaskRunBehaviour(files.answer_files), PredictionBehaviour())
         preloads = shared.once(
             "preloads",
             lambda: Turns(shared.reactor, 1, _PRELOAD_WAIT_SECONDS, rest=1.0, refusal=_PRELOADS_BUSY),
@@ -64,6 +70,7 @@ class TasksFeature(Feature):
             groups.networks,
             base.quota,
             preloads,
+            files.answer_files,
             keep_circumstances=base.settings.volunteers.keep_circumstances,
         )
         projects.parts.append(settings.TaskSettingsPart(scheduling.queue))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.core.base import Base
+from crowdd.features.answer_files.feature import AnswerFilesFeature
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.web import ProjectsWeb
 from crowdd.features.tasks.api import Assignment, CorrectingApi, LeasesApi
@@ -14,6 +15,7 @@ from crowdd.features.tasks.change_api import ChangesApi
 from crowdd.features.tasks.change_pages import AnswerSelectionPages, ChangePages
 from crowdd.features.tasks.comment_pages import CommentPages
 from crowdd.features.tasks.feature import TasksFeature
+from crowdd.features.tasks.file_api import AnswerFilesApi
 from crowdd.features.tasks.task_pages import TaskHistoryPages, TaskPages
 from crowdd.features.tasks.volunteer_api import BarsApi, VolunteersApi
 from crowdd.features.tasks.volunteer_pages import VolunteerPages
@@ -28,6 +30,7 @@ class TasksWeb(FeatureWeb):
     web: Web
     base: Base
     projects: ProjectsFeature
+    answer_files: AnswerFilesFeature
     tasks: TasksFeature
     project_pages: ProjectsWeb
 
@@ -40,6 +43,7 @@ class TasksWeb(FeatureWeb):
         yield VolunteersApi(self.tasks.volunteers)
         yield CorrectingApi(self.tasks.contributions)
         yield LeasesApi(self.tasks.leases)
+        yield AnswerFilesApi(self.tasks.contributions, self.answer_files.answer_files)
         yield TaskPages(projects, self.tasks.browsing, self.tasks.leases, self.tasks.comments, forms, views)
         yield TaskHistoryPages(projects, self.base.history, views)
         yield AnswerSelectionPages(projects, self.tasks.browsing, self.tasks.changes, self.tasks.barring, forms, views)

@@ -13,7 +13,7 @@ from crowdd.core.quotas import Once, parse_idempotency_key
 from crowdd.core.records.listing_statements import Query
 from crowdd.core.records.records import Records, RecordTexts, Views
 from crowdd.core.site import Viewpoint
-from crowdd.core.uploads import Upload
+from crowdd.core.uploads import Upload, WithUpload
 from crowdd.http import queries
 from crowdd.http.api import operations
 from crowdd.http.auth.cookies import bearer_token
@@ -175,7 +175,8 @@ class _Kind:
         queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
         bearer, once = bearer_token(incoming), _once(incoming, uid)
-        submit = partial(self._contributions.submit, incoming.who, incoming.json_body(), uid, bearer, once)
+        body = self._with_upload(incoming) if incoming.content_type == "multipart/form-data" else incoming.json_body()
+        submit = partial(self._contributions.submit, incoming.who, body, uid, bearer, once)
         made = await submit(brings_next=prefers_next(incoming.header("prefer")))
         return JsonResponse(made, headers={"Preference-Applied": "next"} if "next_task" in made else {})
 
@@ -190,10 +191,14 @@ class _Kind:
         """A JSON body, or the fields and the file of a multipart one."""
         if not (self._kind.files and incoming.content_type == "multipart/form-data"):
             return incoming.json_body(), None
+        sent = self._with_upload(incoming)
+        return sent.attributes, sent.upload
+
+    def _with_upload(self, incoming: Incoming) -> WithUpload:
         upload = incoming.upload("file")
         if upload is None:
             raise self._kind.unknown("file")
-        return {name: self._from_form(name, value) for name, value in incoming.form.items()}, upload
+        return WithUpload({name: self._from_form(name, value) for name, value in incoming.form.items()}, upload)
 
     def _from_form(self, name: str, value: Any) -> Any:
         """A field of a form; JSON attributes come as JSON text."""

@@ -157,7 +157,7 @@ def _for(roles: frozenset[Role], more: str = "") -> str:
 
 
 def _bodies(kind: Kind, body: Schema, with_file: Schema) -> dict[str, Schema]:
-    return {JSON: body, MULTIPART: with_file} if kind.files else {JSON: body}
+    return {JSON: body, MULTIPART: with_file} if kind.files or kind is TASK_RUN else {JSON: body}
 
 
 def _steering(kind: Kind) -> tuple[Parameter, ...]:

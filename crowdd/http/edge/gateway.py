@@ -79,7 +79,7 @@ class Gateway(RootResource):
         framed = frames.wants_frame(path, marked, dest) or frames.wants_card(path, dest)
         if not (frames.is_public(path) or framed):
             origin, site = headers.get("origin", "").strip().lower(), headers.get("sec-fetch-site", "").strip().lower()
-            reason = frames.refusal(origin, site, dest)
+            reason = frames.refusal(origin, site, "" if frames.is_shown(path) else dest)
             reason = reason or frames.scope_refusal(headers.get("x-presenter", "").strip(), path)
             if reason:
                 return self._refuse(request, reason)

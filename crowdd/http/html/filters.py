@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_words, lines_of, marks_of
 from crowdd.kernel.languages import NAMES, Languages
+from crowdd.kinds.answer_files import files_of
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
@@ -62,6 +63,7 @@ class Words:
             "asked_keys": asked_keys,
             "lines_of": lines_of,
             "marks_of": marks_of,
+            "files_of": files_of,
             "in_words": self._in_words,
         }
 

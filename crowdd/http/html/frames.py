@@ -12,6 +12,8 @@ from typing import Final
 
 import attrs
 
+from crowdd.kinds.answer_files import AT
+
 MARK: Final = "_presenter"
 """The query name that asks for the frame's document instead of the page."""
 
@@ -68,7 +70,7 @@ class Inlined:
 def page_headers(nonce: str = "", host: str = "", inlined: Inlined | None = None) -> dict[str, str]:
     """Headers of crowdd's own pages; scripts run only with ``nonce`` and what these import, and none without one.
 
-    Pictures come from two folders of ``host``, the Host of the request: an address of ours that does something must
+    Pictures come from three folders of ``host``, the Host of the request: an address of ours that does something must
     not be asked for by a picture. ``frame-src 'self'`` also keeps the presenter frame from walking off to another site
     or to a ``data:`` address.
     """
@@ -109,7 +111,7 @@ def card_headers(host: str = "") -> dict[str, str]:
 
 def _pictures(host: str) -> str:
     """Where the pictures of our pages come from."""
-    return f"{host}/static/ {host}/uploads/" if _HOST.fullmatch(host) else "'self'"
+    return f"{host}/static/ {host}/uploads/ {host}{AT}" if _HOST.fullmatch(host) else "'self'"
 
 
 def frame_headers(*, https: bool) -> dict[str, str]:
@@ -161,6 +163,11 @@ def upload_headers() -> dict[str, str]:
 def is_public(path: str) -> bool:
     """True for what anybody may load from anywhere: static files, uploads, the colours and the map of the site."""
     return path.startswith(("/static/", "/uploads/")) or path in (SITE_STYLE, SITE_MAP)
+
+
+def is_shown(path: str) -> bool:
+    """True for what our pages show as a part of them, to those who may see it: asking for it changes nothing."""
+    return path.startswith(AT)
 
 
 def is_framed(dest: str) -> bool:

@@ -225,6 +225,13 @@ function showState({ status, n_completed_tasks: done, n_tasks: total, overall_pr
 }
 if ($("presenter").dataset.live) watch($("presenter").dataset.live, showState);
 
+// Files of an answer on their way
+on("presenter:uploading", ({ share }) => {
+  if (!$("uploading")) return;
+  $("uploading").hidden = share >= 1;
+  $("uploading-share").value = Math.floor(100 * share);
+});
+
 // The line
 let unsent = 0, isLoose = false; // whether an answer would be lost with this page
 function showLine() {

@@ -27,8 +27,9 @@ def derived(before: Values, info: Values) -> Values:
     version = _version(before)
     if before.get(QUESTIONS) != questions or not version:
         version = min(version + 1, _MAX_VERSION)
-    first = next(question for step in questions["steps"] for question in step.get("questions", []))
-    return {ANSWERS: of_questions(questions), "answer_key": first["name"], "questions_version": version}
+    asked = [question for step in questions["steps"] for question in step.get("questions", [])]
+    first = next((question for question in asked if TYPES[question["type"]].answer_type), asked[0])
+    return {ANSWERS: of_questions(questions) or None, "answer_key": first["name"], "questions_version": version}
 
 
 def _version(info: Values) -> int:
@@ -44,6 +45,8 @@ def of_questions(document: Values, maximum: int | None = MAX_FIELDS) -> list[Val
 
 def _fields(question: Values) -> Iterator[Values]:
     kind = TYPES[question["type"]]
+    if not kind.answer_type:
+        return
     if kind.single is not None and question.get("max") == 1:
         yield _single(kind.single, question)
         return

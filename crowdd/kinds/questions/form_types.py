@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
+from crowdd.kinds.answer_files import FILE_KINDS
 from crowdd.kinds.questions.options import (
     BOOLEAN,
     DAY,
@@ -76,6 +77,22 @@ def _matrix(question: Values) -> Schema:
     rows, columns = values_of(question["rows"]), values_of(question["columns"])
     needs = tuple(rows) if question.get("required") else ()
     return closed({key: {"enum": columns} for key in rows}, needs) | {"minProperties": 1}
+
+
+def questions_for_files(document: Values | None) -> list[str]:
+    """The names of the questions of a valid list that ask for files."""
+    steps: list[Values] = document["steps"] if document else []
+    return [each["name"] for step in steps for each in step.get("questions", []) if each["type"] == "file"]
+
+
+def _files(question: Values) -> Schema:
+    wanted = [kind for kind in FILE_KINDS if question.get(kind)] or [*FILE_KINDS]
+    file: Schema = {
+        "type": "object",
+        "properties": {"file": {"type": "string", "pattern": "^/answer-files/[0-9a-f]{40}$"}, "kind": {"enum": wanted}},
+        "required": ["file", "kind"],
+    }
+    return {"type": "array", "items": file, "minItems": 1, "maxItems": question.get("max", 1)}
 
 
 def _check_range(question: Values, path: str) -> Iterator[Problem]:
@@ -255,5 +272,20 @@ FORM_TYPES: Final = (
         answer_type="label",
         label=_("Matrix"),
         sentence=_("Volunteers choose a column for each row."),
+    ),
+    QuestionType(
+        "file",
+        "Pictures, sounds or videos, one or up to `max`: those of `picture`, `sound` and `video`, or of any kind.",
+        {
+            "picture": BOOLEAN.called(_("Photos"), _("On a phone, the camera opens.")),
+            "sound": BOOLEAN.called(_("Sounds"), _("Recordings, for example of a voice.")),
+            "video": BOOLEAN.called(_("Videos"), _("Without a choice, photos, sounds and videos are accepted.")),
+            "max": integer(1, 20).called(_("Most files"), _("At most this many can be sent. Default: 1.")),
+        },
+        _files,
+        whole=True,
+        group="write",
+        label=_("Photo, sound or video"),
+        sentence=_("Volunteers take a photo, or choose a file."),
     ),
 )

@@ -88,8 +88,9 @@ class QuestionType:
     choices: str = ""  # the option with the values of an answer, if there is one
     media: frozenset[str] = frozenset()
     needs_medium: bool = False
+    whole: bool = False  # whether it is never a question about a mark
     each: bool = False  # whether marks have questions of their own
-    answer_type: str = ""  # of an answer field (kinds.answers)
+    answer_type: str = ""  # of an answer field (kinds.answers); "": its answers are not compared, and have no field
     single: tuple[str, str] | None = (
         None  # the same where an answer has one mark: type, and the key of the mark that has it
     )

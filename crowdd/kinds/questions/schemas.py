@@ -98,7 +98,7 @@ def _question(kind: QuestionType, common: Mapping[str, Option]) -> Schema:
     if kind.media:
         options["on"] = Option(_never, _ref("name"), needed=kind.needs_medium)
     if kind.each:
-        own = [each for each in TYPES.values() if not each.needs_medium]
+        own = [each for each in TYPES.values() if not (each.needs_medium or each.whole)]
         options["each"] = Option(_never, _questions(own, COMMON_OF_MARKS))
     return {"description": kind.doc, **object_schema(options)}
 

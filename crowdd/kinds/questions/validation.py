@@ -206,6 +206,9 @@ class _Check:
         if media is None and kind.needs_medium:
             yield Problem(at(path, "type"), _("A question about a mark cannot mark something itself."))
             return
+        if media is None and kind.whole:
+            yield Problem(at(path, "type"), _("A question about a mark cannot ask for files."))
+            return
         on = question.get("on")
         if on is None and kind.needs_medium:
             yield Problem(path, _("“%(name)s” is missing.", name="on"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.features.batches.incoming_files import ChecksumError, IncomingFiles, LockedFileError, Part, WrongOffsetError
+from crowdd.features.media.incoming_files import ChecksumError, IncomingFiles, LockedFileError, Part, WrongOffsetError
 from crowdd.kernel.errors import InvalidValueError, NotFoundError, UnavailableError
 
 
@@ -69,7 +69,7 @@ def test_what_is_not_there_and_a_full_disk_are_refused(files, tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from crowdd.features.batches.incoming_files import IncomingFiles, Part
+from crowdd.features.media.incoming_files import IncomingFiles, Part
 
 class Slow:
     "A part that names its pieces as they are read; so its reader can be killed between two of them."

@@ -25,7 +25,7 @@ from crowdd.features.results.question_results import (
     shown_fields,
 )
 from crowdd.features.results.result_display import drawings
-from crowdd.features.results.results import Asked
+from crowdd.features.results.results import Asked, SentFiles
 from crowdd.features.results.rows import AgreementFigures, AnswerSample, CheckedShare, ResultSample
 from crowdd.features.site.admin_pages import DETAILS, WORDS
 from crowdd.features.tasks.marked_media import marked_media
@@ -39,6 +39,7 @@ from crowdd.http.api.reference import error_codes, sections
 from crowdd.http.html.images import qr_code
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
+from crowdd.kinds.answer_files import FILE_KINDS
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.reading import value_at
 from crowdd.kinds.answers.words import words_of
@@ -1081,6 +1082,11 @@ def asked_questions(fields: list[Context]) -> Context:
         n=10,
         tasks=2,
         part=True,
+        files=[
+            SentFiles(
+                "What <b>is</b> it?", [{"file": f"/answer-files/{'0' * 40}", "kind": kind} for kind in FILE_KINDS]
+            )
+        ],
     )
     first = next(one["field"] for one in questions if one["picture"] == "outcomes")
     own = {**fields[0], "answers": 90}

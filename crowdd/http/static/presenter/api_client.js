@@ -3,6 +3,7 @@ import { plan } from "./api_plan.js";
 import { ask, headers } from "./caller.js";
 import { MAX } from "./limits.js";
 import * as outbox from "./outbox.js";
+import * as uploads from "./uploads.js";
 
 const AGAIN = 3000; // milliseconds until an answer that did not get through is sent again
 const FRESH = 20000; // milliseconds in which a presenter must ask for the task that was asked for ahead
@@ -94,7 +95,8 @@ export class ApiClient {
 
   async send(request, wanted) {
     if (request.saves === undefined) return this.read(request, wanted);
-    return this.begin({ ...request, key: randomKey() });
+    const body = uploads.addressed(request.body);
+    return this.begin({ ...request, body, key: randomKey(), files: uploads.namedIn(body) });
   }
 
   /* Sends an answer, until the server has confirmed it or it waits for the line. */
@@ -167,7 +169,7 @@ export class ApiClient {
     const waiting = this.sending.get(task);
     if (changes && waiting) {
       outbox.drop(waiting.key);
-      Object.assign(waiting, { body: request.body, key: request.key, replaced: true });
+      Object.assign(waiting, { body: request.body, key: request.key, files: { ...waiting.files, ...request.files }, replaced: true });
       waiting.kept = outbox.keep(waiting);
       if (this.unsent) request.wait();
       return waiting.delivered;
@@ -183,14 +185,53 @@ export class ApiClient {
   }
 
   async deliver(request, changes) {
-    let answer = changes ? null : await this.store(request);
+    let answer = (await this.upload(request)) || (changes ? null : await this.store(request));
     if (!answer || (request.replaced && answer.code === "duplicate")) request.sent = null; // the one before got there
-    while (request.sent !== request.body) {
+    while (!answer?.unsent && request.sent !== request.body) {
+      const refused = await this.upload(request);
       request.sent = request.body;
-      answer = await this.through(correction(request));
+      answer = refused || (await this.through(correction(request)));
     }
     this.report(request.saves, answer, changes);
     return answer;
+  }
+
+  /* Sends the files that an answer names, and puts their addresses in it.  Answers the refusal of a file, with `unsent`; null: all are there. */
+  async upload(request) {
+    const files = Object.entries(request.files || {}).filter(([key]) => request.body.includes(`sent:${key}`));
+    const total = files.reduce((sum, [, { size }]) => sum + size, 0);
+    let before = 0;
+    for (const [key, file] of files) {
+      const sent = await this.uploadOne(request, key, file, (bytes) => this.announce("presenter:uploading", { share: (before + bytes) / total }));
+      if (sent.unsent) return sent;
+      uploads.settle(key, sent.value.file.file);
+      request.body = uploads.addressed(request.body);
+      before += file.size;
+    }
+    if (files.length) this.announce("presenter:uploading", { share: 1 });
+    return null;
+  }
+
+  async uploadOne(request, key, file, moved) {
+    let offset = 0, isCut = false;
+    for (;;) {
+      const part = await uploads.sendPart(request.saves, key, file, offset, moved).catch(() => null);
+      if (isCut && part) this.announce("presenter:waiting", { count: --this.unsent });
+      if (!part && !isCut) {
+        this.unsent++;
+        this.announce("presenter:waiting", { count: this.unsent, task: request.saves, kept: await request.kept });
+        request.wait?.();
+      }
+      isCut = !part;
+      const { status = 0, value, retryAfter = 0 } = part || {};
+      if (status === 200 && value.file) return part;
+      if (status === 200) offset = value.offset;
+      else if (value?.error_code === "no_lease" && (await this.hold(request.saves))) continue;
+      else if (value?.error_code === "signed_out") await this.signedOut();
+      else if (!part || status >= 500 || (status === 429 && retryAfter) || value?.error_code === "upload_locked") await pause(retryAfter ? 1000 * retryAfter : AGAIN);
+      else return { ...part, code: value?.error_code || "", body: JSON.stringify(value), unsent: true };
+      await request.kept;
+    }
   }
 
   async store(request) {

@@ -8,6 +8,7 @@
      presenter:refused {task, status, code, message}
      presenter:waiting {count, task, kept}       so many answers wait for the network; `task`: this one has just begun to, and
                                                  was `kept` in the browser, where it survives closing it
+     presenter:uploading {share}                 so much of the files of an answer is sent, from 0 to 1
      presenter:throttled {until}                 the server asks to wait until then (Date.now()); it is asked again by itself
      presenter:no-line                           what was wanted has to wait for the network
      presenter:closed {code}                     the project hands out no tasks: paused, gone, locked

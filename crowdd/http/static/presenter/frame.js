@@ -5,6 +5,7 @@ import { touched, visit } from "./addresses.js";
 import { memory } from "./caller.js";
 import { keyLabels } from "./key_labels.js";
 import { Budget, MAX, text } from "./limits.js";
+import { keep } from "./uploads.js";
 
 const isLow = () => matchMedia("(max-height: 30em)").matches; // a phone that lies
 
@@ -174,6 +175,7 @@ export class PresenterFrame {
   }
 
   receive(event) {
+    if (event.data instanceof File && this.spend()) return keep(event.data); // a name and bytes, and nothing that runs
     if (!this.spend() || typeof event.data !== "string" || event.data.length > MAX.text) return;
     let message;
     try {

@@ -23,9 +23,9 @@ async function carryOut(mode, act) {
   });
 }
 
-/** Keeps an answer {key, method, url, body, saves, changes, replaced}: whether that worked. */
-export function keep({ key, method, url, body, saves, changes, replaced }) {
-  const row = { key, method, url, body, saves, changes, replaced, memory, at: Date.now() };
+/** Keeps an answer {key, method, url, body, files, saves, changes, replaced}: whether that worked. */
+export function keep({ key, method, url, body, files, saves, changes, replaced }) {
+  const row = { key, method, url, body, files, saves, changes, replaced, memory, at: Date.now() };
   return carryOut("readwrite", (store) => store.put(row)).then(() => true, () => false);
 }
 

@@ -12,6 +12,7 @@
                                  event crowdd:keys has come
      work(unsent)                whether the task that is shown has work which is not sent: the page's keys for skipping and help
                                  do nothing then, and its Skip button asks
+     keep(file)                  has the page keep a file (a Blob) for an answer: how the answer names it, [{"file": name}]
      skip()                      asks the volunteer whether to give the task back
      offer({key: label, …})      what its keys do, for the page's list of shortcuts; "s" also gives the page a Skip button
    An <img> with the attribute `data-zoom` gets a toolbar to zoom, rotate and invert it (zoom.js), and keys for that.
@@ -148,7 +149,12 @@
   function keyLabel(key) {
     return String(labels[key.toLowerCase()] || key).toUpperCase();
   }
-  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), shown: () => send({ op: "shown" }), work, skip: () => send({ op: "skip" }), keyLabel };
+  function keep(file) {
+    const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    port.postMessage(new File([file], key));
+    return `sent:${key}`;
+  }
+  window.presenterBridge = { api, keep, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), shown: () => send({ op: "shown" }), work, skip: () => send({ op: "skip" }), keyLabel };
 
   const Native = window.XMLHttpRequest;
   class BridgedXMLHttpRequest extends Native {

@@ -21,8 +21,8 @@ export class Form {
    * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
    * `shown()` is called when a step can be seen, `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
    */
-  constructor({ list, task, texts, types, stage, place, answers, suggestions, send, changed, went = () => {}, shown = () => {}, announce, offer }) {
-    Object.assign(this, { list, task, texts, types, stage, place, suggestions, send, announce, offer, went, shown, tell: changed });
+  constructor({ list, task, texts, types, stage, place, answers, suggestions, maxFileBytes = 0, send, changed, went = () => {}, shown = () => {}, announce, offer }) {
+    Object.assign(this, { list, task, texts, types, stage, place, suggestions, maxFileBytes, send, announce, offer, went, shown, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
     this.steps = new Map(list.steps.flatMap(({ questions = [] }, step) => questions.map(({ name }) => [name, step])));

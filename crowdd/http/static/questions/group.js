@@ -114,7 +114,7 @@ export class Group {
   context(block, about) {
     const { form } = this, { texts } = form;
     return {
-      ...about, task: form.task, language: texts.locale, languageDirection: texts.direction, immediate: form.immediate,
+      ...about, maxFileBytes: form.maxFileBytes, task: form.task, language: texts.locale, languageDirection: texts.direction, immediate: form.immediate,
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
       writeUnsure: (place) => this.writeInstead(place, block.question, "unsure"), keyed: this.level === 2, digits: [...DIGITS].filter((digit) => !this.declared.has(digit)), keysChanged: () => form.keysChanged(),
       medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: () => form.finish(),

@@ -1,5 +1,5 @@
 /* Shows the questions of a project (docs/projects/questions.md) in its presenter frame, one task after the other.  The page has
-     <script type="application/json" id="questions">    {list, version, language, suggested?}: the document, its number, the project's language
+     <script type="application/json" id="questions">    {list, version, language, suggested?, max_file_bytes}: the document, its number, the project's language
      <script type="application/json" id="questions-words">   {locale, words}: what we say ourselves, in the volunteer's language
 
    A type is a module in types/ or media/, loaded when the list uses it (modules.js names shared ones).  A type of question is
@@ -18,7 +18,7 @@
 
    A field is made for each task when its step is first shown, after the medium it is `on` has loaded, and destroyed after it.
    context  {text(t), write(element, t), word(name, values), language, languageDirection, task, medium(name), changed(), newId(),
-             id, labelledBy, describedBy, errorId, name, immediate, finish(), announce(words), group(questions, changed),
+             id, labelledBy, describedBy, errorId, name, immediate, maxFileBytes, finish(), announce(words), group(questions, changed),
              writeUnsure(element), keyed, digits, keysChanged()}
      write        puts a text into an element with its language; text gives the words alone; word is one of ours
      changed      to be called after each change
@@ -46,11 +46,11 @@ import { Texts } from "./texts.js";
 const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "{}");
 
 async function begin() {
-  const { list, version, language = "", suggested } = read("questions"), { locale = "en", words = {} } = read("questions-words");
+  const { list, version, language = "", suggested, max_file_bytes: maxFileBytes = 1e7 } = read("questions"), { locale = "en", words = {} } = read("questions-words");
   const texts = new Texts({ locale, language, words });
   Object.assign(document.documentElement, { lang: locale, dir: texts.direction });
   const { types, media } = await load(list), { suggest } = suggested ? await import("./suggestions.js") : {};
-  run({ list, version, texts, types, kinds: media, suggest: suggest?.(list, suggested) });
+  run({ list, version, texts, types, maxFileBytes, kinds: media, suggest: suggest?.(list, suggested) });
 }
 
 /* How large the original is, where the picture of a task is a reduced copy. */
@@ -59,7 +59,7 @@ function originals({ info }) {
   return [original_width, original_height].every((size) => Number.isSafeInteger(size) && size > 0) ? { original_width, original_height } : {};
 }
 
-function run({ list, version, texts, types, kinds, suggest }) {
+function run({ list, version, texts, types, maxFileBytes, kinds, suggest }) {
   const frame = element("main", { className: "frame questions" }), trouble = element("p", { className: "bad outside", role: "alert" });
   const news = element("p", { className: "sr", role: "status" });
   const stage = new Stage({ list, kinds, texts, changed: () => form?.seen(), skip: () => presenterBridge.skip() });
@@ -99,7 +99,7 @@ function run({ list, version, texts, types, kinds, suggest }) {
     stage.show(task, -1);
     const draft = drafts.of(task), first = start ?? (draft && sessionStorage.getItem("step")); // after a reload people go on where they were
     form = new Form({
-      list, task, texts, types, stage, place: frame, suggestions, answers: draft ?? task.answer ?? suggestions?.answers(), send: sent,
+      list, task, texts, types, stage, maxFileBytes, place: frame, suggestions, answers: draft ?? task.answer ?? suggestions?.answers(), send: sent,
       changed(answers) {
         drafts.keep(task, answers);
         presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));

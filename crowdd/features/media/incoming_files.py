@@ -1,8 +1,8 @@
-"""Files that arrive in parts, and whether there is room for another one.
+"""Files that arrive in parts.
 
 The length of a file on the disk says how much of it has come, and nothing else does. A part is appended in its order
 and flushed to the disk before it is confirmed. A process that is killed leaves what it had written: the beginning of
-the part, in its place. The client asks how far the file is and goes on there. Room is checked before any byte is taken.
+the part, in its place. The client asks how far the file is and goes on there.
 """
 
 from __future__ import annotations
@@ -12,29 +12,19 @@ import fcntl
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
 import attrs
 
-from crowdd.features.batches.rows import MediaTotals, Unfinished
-from crowdd.features.exports.spools import require_space
 from crowdd.kernel import files as kernel_files
-from crowdd.kernel.config.data import UploadSettings
-from crowdd.kernel.errors import (
-    ConflictError,
-    CrowddError,
-    ForbiddenError,
-    InvalidValueError,
-    NotFoundError,
-    TooLargeError,
-    TooManyRequestsError,
-)
-from crowdd.kernel.languages import _
+from crowdd.kernel.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
 
 CHECKSUMS: Final = ("sha1", "sha256")
 _PIECE = 262_144
+_LEFT_SECONDS = 900.0  # a folder that is older was left by a process that was killed
 
 
 class LockedFileError(ConflictError):
@@ -83,7 +73,7 @@ class IncomingFiles:
     def begin(self, file_id: int) -> None:
         """An empty file, unless it is there. Raises UnavailableError when the disk is nearly full."""
         kernel_files.make_folder(self.folder, self.folder.parent)
-        require_space(self.folder, self.min_free_bytes)
+        kernel_files.require_space(self.folder, self.min_free_bytes)
         with self.path(file_id).open("ab") as file:
             kernel_files.give_to_owner(file.fileno(), self.folder.parent)
 
@@ -100,7 +90,7 @@ class IncomingFiles:
         Raises LockedFileError while another process or thread writes the file, WrongOffsetError, ChecksumError (nothing
         of the part is kept), InvalidValueError for more than ``maximum`` bytes in all, NotFoundError, UnavailableError.
         """
-        require_space(self.folder, self.min_free_bytes)
+        kernel_files.require_space(self.folder, self.min_free_bytes)
         with self._locked(file_id) as file:
             size = os.fstat(file.fileno()).st_size
             if part.offset != size:
@@ -145,6 +135,22 @@ class IncomingFiles:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    @contextlib.contextmanager
+    def sole_folder(self, file_id: int) -> Iterator[Path]:
+        """The same for one at a time: raises UnavailableError while another process or thread has it."""
+        folder = self.folder / f"{file_id}.work"
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > _LEFT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            raise UnavailableError("This file is being prepared.", retry_after=2) from None
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
     def digest(self, file_id: int) -> bytes:
         """The SHA-256 of a file's content."""
         with self.path(file_id).open("rb") as file:
@@ -184,83 +190,3 @@ def _copy(part: Part, target: IO[bytes]) -> None:
             total.update(piece)
     if total is not None and total.digest() != digest:
         raise ChecksumError("The checksum of the part is wrong.")
-
-
-_MB = 1_000_000
-
-
-@attrs.frozen
-class Demand:
-    """What a file asks for: its bytes, and how many files its batch would have. ``exempt``: no quota counts."""
-
-    bytes: int
-    batch_files: int
-    exempt: bool = False
-
-
-def refusal(
-    limits: UploadSettings, max_account_bytes: int, demand: Demand, open_: Unfinished, totals: MediaTotals
-) -> CrowddError | None:
-    """Why a file is not taken; None if there is room. ``max_account_bytes`` 0: no limit.
-
-    ``totals`` does not have what is arriving, so that is counted on. What a file becomes is about as large as the file.
-    """
-    if demand.bytes < 0:
-        return InvalidValueError(_("The size of a file must be 0 or more bytes."))
-    if demand.bytes > limits.max_file_bytes:
-        words = _(
-            "The file has %(size)s. A file may have at most %(maximum)s.",
-            size=mb(demand.bytes),
-            maximum=mb(limits.max_file_bytes),
-        )
-        return TooLargeError(words, code="file_too_large")
-    if demand.batch_files > limits.max_batch_files:
-        words = _(
-            "A batch has at most %(maximum)s files. Start another one for the rest.",
-            maximum=f"{limits.max_batch_files:,}",
-        )
-        return ForbiddenError(words, code="batch_full")
-    if demand.exempt:
-        return None
-    return _no_quota(limits, max_account_bytes, demand, open_, totals) or _too_much_open(limits, demand, open_)
-
-
-def _no_quota(
-    limits: UploadSettings, max_account_bytes: int, demand: Demand, open_: Unfinished, totals: MediaTotals
-) -> CrowddError | None:
-    left = max_account_bytes - totals.owner_bytes - open_.owner_bytes
-    if max_account_bytes and demand.bytes > left:
-        words = _(
-            "The file has %(size)s, but the projects of this account have only %(left)s left of %(maximum)s.",
-            size=mb(demand.bytes), left=mb(max(0, left)), maximum=mb(max_account_bytes),
-        )  # fmt: skip
-        return ForbiddenError(words, code="quota_exceeded", hint="Delete something, or ask the operator for more.")
-    left = limits.max_site_bytes - totals.site_bytes - open_.site_bytes
-    if limits.max_site_bytes and demand.bytes > left:
-        words = _(
-            "The file has %(size)s, but this site has only %(left)s left for files. Ask its operator.",
-            size=mb(demand.bytes), left=mb(max(0, left)),
-        )  # fmt: skip
-        return ForbiddenError(words, code="site_full")
-    return None
-
-
-def _too_much_open(limits: UploadSettings, demand: Demand, open_: Unfinished) -> CrowddError | None:
-    files = max(open_.person_files, open_.project_files)
-    bytes_ = max(open_.person_bytes, open_.project_bytes)
-    if files >= limits.max_open_files or bytes_ + demand.bytes > limits.max_open_bytes:
-        words = _(
-            "%(count)s of your files (%(size)s) are still being uploaded or prepared. Wait until some are done.",
-            count=f"{files:,}",
-            size=mb(bytes_),
-        )
-        return TooManyRequestsError(words, retry_after=30, code="uploads_full")
-    if open_.site_bytes + demand.bytes > limits.max_site_open_bytes:
-        words = _("This site is preparing many files. Wait until some are done.")
-        return TooManyRequestsError(words, retry_after=60, code="uploads_full")
-    return None
-
-
-def mb(size: int) -> str:
-    """A number of bytes for people: MB, or kB below one."""
-    return f"{size / _MB:,.0f} MB" if size >= _MB else f"{-(-size // 1000):,} kB"

@@ -1,0 +1,104 @@
+"""What volunteers may send as files with their answers (``info.answer_files`` of a project)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Self
+
+import attrs
+
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import JsonObject
+
+ANSWER_FILES: Final = "answer_files"
+"""The key of ``info``: an object with some of the names of ``FileRules``, or null."""
+_LIMITS: Final = {
+    "max_bytes": (10_000, 50_000_000),
+    "max_files": (1, 20),
+    "total_bytes": (1_000_000, 1_000_000_000_000),
+}
+
+
+@attrs.frozen
+class FileRules:
+    """Bytes of one file, files of one answer, bytes of all files of a project, and whether others see them.
+
+    ``shown``: everybody who may read an answer may open its files. Otherwise those who run the project, and who sent
+    them.
+    """
+
+    max_bytes: int = 10_000_000
+    max_files: int = 5
+    total_bytes: int = 1_000_000_000
+    shown: bool = False
+
+    @classmethod
+    def of(cls, declared: Any) -> Self:
+        """Those of a checked declaration; the defaults where it says nothing."""
+        return cls(**(declared or {}))
+
+
+def check_answer_files(value: object) -> None:
+    """Refuses anything but null and an object with known names and values within their limits."""
+    if value is None:
+        return
+    if not isinstance(value, dict) or not value.keys() <= {*_LIMITS, "shown"}:
+        names = ", ".join(f"`{name}`" for name in (*_LIMITS, "shown"))
+        raise InvalidValueError(_("`info.answer_files` must be an object with %(names)s, or null.", names=names))
+    if not isinstance(value.get("shown", False), bool):
+        raise InvalidValueError(_("`info.answer_files.shown` must be true or false."))
+    for name, (least, most) in _LIMITS.items():
+        limit = value.get(name, least)
+        if type(limit) is not int or not least <= limit <= most:
+            words = _(
+                "`info.answer_files.%(name)s` must be a whole number from %(min)s to %(max)s.",
+                name=name,
+                min=least,
+                max=most,
+            )
+            raise InvalidValueError(words)
+
+
+FILE_KINDS: Final = ("picture", "sound", "video")
+AT: Final = "/answer-files/"
+"""Where files of answers are served. An answer names each file by its address there."""
+_ADDRESS: Final = re.compile(rf"{AT}([0-9a-f]{{40}})")
+
+
+def named_files(info: object) -> list[str]:
+    """The words of the addresses of files that an answer names, each once: ``{"photo": [{"file": address}]}``."""
+    return list(dict.fromkeys(_word(entry) for entries in _lists(info) for entry in entries if _word(entry)))
+
+
+def files_of(value: object) -> list[JsonObject]:
+    """The files of an answer to a question for files, as they were stored; [] for every other value."""
+    return [entry for entry in _entries(value) if _word(entry) and entry.get("kind") in FILE_KINDS]
+
+
+def with_facts(info: Any, facts: Mapping[str, JsonObject]) -> Any:
+    """The answer with what is known of its files, by their words, in place of what its sender says of them."""
+    if not facts or not isinstance(info, dict):
+        return info
+    return {name: [_described(each, facts) for each in _entries(value)] or value for name, value in info.items()}
+
+
+def _described(entry: Any, facts: Mapping[str, JsonObject]) -> Any:
+    word = _word(entry)
+    return {"file": AT + word, **facts[word]} if word in facts else entry
+
+
+def _lists(info: object) -> list[list[Any]]:
+    return [_entries(value) for value in info.values()] if isinstance(info, dict) else []
+
+
+def _entries(value: object) -> list[Any]:
+    """The value of a question for files; an empty list for every other value, without a look at all of it."""
+    return value if isinstance(value, list) and value and _word(value[0]) else []
+
+
+def _word(entry: object) -> str:
+    address = entry.get("file") if isinstance(entry, dict) else None
+    match = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    return match[1] if match else ""

@@ -1,0 +1,122 @@
+"""Photos as answers: taken in the frame, sent in parts with a bar, and there after the line was cut and the page closed."""
+
+from __future__ import annotations
+
+import io
+import random
+from typing import Any, Final
+
+import pytest
+from PIL import Image
+from support.checks.shows import shows
+from support.questions.marking import ask, button
+
+pytestmark = [pytest.mark.browser, pytest.mark.proof]
+PHOTO: Final = {
+    "version": 1,
+    "steps": [
+        {
+            "name": "look",
+            "questions": [
+                {"name": "photo", "type": "file", "text": "What does it look like?", "picture": True, "required": True},
+                {"name": "note", "type": "short_text", "text": "What is it?"},
+            ],
+        }
+    ],
+}
+FAST_3G: Final = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
+
+
+def photo() -> bytes:
+    """A picture of some 3 MB."""
+    width, height = 1400, 1000
+    noise = Image.frombytes("RGB", (width, height), random.Random(1).randbytes(width * height * 3))
+    out = io.BytesIO()
+    noise.save(out, "JPEG", quality=96)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def desk(make_stage: Any, new_project: Any) -> Any:
+    stage = make_stage(viewport={"width": 420, "height": 800}, reduced_motion="reduce")
+    stage.mine = new_project(tasks=10)
+    return stage
+
+
+def choose(frame: Any, content: bytes, name: str = "fox.jpg", type_: str = "image/jpeg") -> None:
+    frame.locator("input[type=file]").set_input_files({"name": name, "mimeType": type_, "buffer": content})
+
+
+def shares(page: Any) -> list[float]:
+    """Which parts of the files the page has said to be sent."""
+    return page.evaluate("window.shares")
+
+
+@shows("answer-files-page")
+def test_a_photo_of_3_mb_shows_how_far_it_is_and_survives_a_cut_line(desk: Any) -> None:
+    frame, page, content = ask(desk, PHOTO), desk.page, photo()
+    assert 2_500_000 < len(content) < 4_000_000
+    page.evaluate(
+        "() => { window.shares = []; document.addEventListener('presenter:uploading', ({ detail }) => shares.push(detail.share)); }"
+    )
+    wire = desk.context.new_cdp_session(page)
+    wire.send("Network.enable")
+    wire.send("Network.emulateNetworkConditions", FAST_3G)
+    choose(frame, content)
+    frame.get_by_text("fox.jpg", exact=True).wait_for()
+    frame.wait_for_selector(".files img:not([hidden])")
+    frame.locator("[data-question=note] input").fill("a fox")
+    button(frame, "Send").click()
+    page.locator("#uploading").wait_for(state="visible")
+    desk.until(lambda: any(share > 0.2 for share in shares(page)))
+    wire.send("Network.emulateNetworkConditions", {**FAST_3G, "offline": True})
+    page.locator("#offline").wait_for(state="visible")
+    before = max(shares(page))
+    page.wait_for_timeout(200)
+    wire.send("Network.emulateNetworkConditions", FAST_3G)
+    (run,) = desk.until(lambda: desk.mine.runs(), 90)
+    (file,) = run["info"]["photo"]
+    assert (file["kind"], file["type"], run["info"]["note"]) == ("picture", "image/jpeg", "a fox")
+    after = shares(page)
+    assert after == sorted(after) or min(share for share in after if share >= before) >= before
+    assert all(share > 0.05 for share in after[after.index(before) :]), "it did not begin again"
+    page.locator("#uploading").wait_for(state="hidden")
+
+
+def test_a_photo_waits_in_the_browser_while_the_page_is_closed(desk: Any) -> None:
+    frame, page = ask(desk, PHOTO), desk.page
+    before = len(desk.mine.runs())
+    choose(frame, photo())
+    frame.get_by_text("fox.jpg", exact=True).wait_for()
+    desk.context.set_offline(True)
+    button(frame, "Send").click()
+    page.locator("#offline").wait_for(state="visible")
+    page.wait_for_function("() => document.getElementById('unsent').textContent.includes('waits in this browser')")
+    url = page.url
+    page.goto("about:blank")
+    desk.context.set_offline(False)
+    page.goto(url)
+    runs = desk.until(lambda: (rows := desk.mine.runs()) and len(rows) == before + 1 and rows, 60)
+    assert runs[-1]["info"]["photo"][0]["kind"] == "picture"
+
+
+def test_what_is_not_asked_for_is_refused_in_the_frame_and_taken_out_again(desk: Any) -> None:
+    frame = ask(desk, PHOTO)
+    choose(frame, b"RIFF" + bytes(50), "call.wav", "audio/wav")
+    frame.get_by_text("This kind of file is not asked for.").wait_for()
+    choose(frame, b"\xff\xd8" + bytes(11_000_000))
+    frame.get_by_text("A file may have at most 10 MB.").wait_for()
+    choose(frame, photo())
+    frame.get_by_role("button", name="Remove fox.jpg").click()
+    assert frame.locator(".files li").count() == 0 and frame.locator("input[type=file]").is_visible()
+    button(frame, "Send").click()
+    frame.get_by_text("Please check your answers.").wait_for()
+
+
+def test_a_damaged_photo_is_told_to_the_volunteer(desk: Any) -> None:
+    frame, page = ask(desk, PHOTO), desk.page
+    before = len(desk.mine.runs())
+    choose(frame, photo()[:300_000])
+    button(frame, "Send").click()
+    page.locator("#refused").wait_for(state="visible")
+    assert "damaged" in page.locator("#refused-why").inner_text() and len(desk.mine.runs()) == before
