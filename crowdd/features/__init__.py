@@ -25,6 +25,7 @@ FEATURES: Final = (
     "gallery",
     "publishing",
     "community",
+    "recognition",
     "news",
     "site",
     "people",

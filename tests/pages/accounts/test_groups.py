@@ -449,6 +449,7 @@ async def test_a_guest_has_a_name_and_nothing_else(school):
         "number_hash",
         "joined",
         "answers_before",
+        "off_board",
     }
     assert row["user_id"] is None and row["actor"].startswith("c:g.")
 
