@@ -42,8 +42,10 @@ CREATE TABLE certificate (
 );
 CREATE INDEX certificate_user ON certificate (user_id, id);
 
--- What a project asks of volunteers, as far as its questions are data: the medium that they look at first, and the sort of its questions that is most work.
+-- What a project asks of volunteers, as far as its questions are data: the medium that they look at first, and the sort of its questions that is most work;
+-- and the language of its texts.
 ALTER TABLE project
+    ADD COLUMN language text GENERATED ALWAYS AS (CASE WHEN jsonb_typeof(info->'language') = 'string' THEN info->>'language' END) STORED,
     ADD COLUMN medium text GENERATED ALWAYS AS (jsonb_path_query_first(info, '$.questions.steps[*].media[*].type') #>> '{}') STORED,
     ADD COLUMN work text GENERATED ALWAYS AS (CASE
         WHEN jsonb_path_exists(info, '$.questions.steps[*].questions[*].type ? (@ == "box" || @ == "point" || @ == "count" || @ == "line" || @ == "polygon" || @ == "freehand" || @ == "text_spans" || @ == "sound_segments" || @ == "video_segments" || @ == "map_place" || @ == "map_area")') THEN 'mark'

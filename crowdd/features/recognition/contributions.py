@@ -48,7 +48,8 @@ class Work:
 class Contributions:
     """All that a person gave to projects of others; ``whole``: not only in their newest answers.
 
-    ``months``: the last twelve, each with its first day and seconds. Projects and sorts of tasks: longest first.
+    ``months``: the last twelve, each with its first day and seconds. Projects and sorts of tasks: longest first. All
+    until ``today``.
     """
 
     answers: int
@@ -57,6 +58,7 @@ class Contributions:
     projects: list[HelpedProject]
     works: list[Work]
     months: list[tuple[date, float]]
+    today: date
 
 
 class OwnContributions:
@@ -110,6 +112,7 @@ def summed(rows: Sequence[Given], today: date) -> Contributions:
         projects=sorted(projects, key=lambda one: -one.seconds),
         works=sorted(works, key=lambda one: -one.seconds),
         months=[(month, by_month.get(month, 0.0)) for month in _last_months(today)],
+        today=today,
     )
 
 

@@ -81,7 +81,8 @@ class ContributionPages:
         """What the person gave until now."""
         row = await self._own(incoming, name)
         given = await self._contributions.of(incoming.who)
-        form = self._forms.filled(incoming, name=row["fullname"] or row["name"], first_day=_begin(given), last_day="")
+        name, last = row["fullname"] or row["name"], given.today.isoformat()
+        form = self._forms.filled(incoming, name=name, first_day=_begin(given), last_day=last)
         return await self._page(incoming, row, given, form)
 
     async def certify(self, incoming: Incoming, name: str) -> Response:

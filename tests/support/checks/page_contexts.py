@@ -1136,13 +1136,16 @@ def _project_cases() -> Iterator[Case]:
     yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
     wrong = form | {"errors": {"password": ["That is not it."]}}
     yield Case("project/password.html", "wrong", frame(path=at) | {"project": PUBLIC, "form": wrong})
-    listing: Context = {"categories": SUBJECTS, "active_cat": SUBJECTS[1]}
+    listing: Context = {"categories": SUBJECTS, "active_cat": SUBJECTS[1], "orderby": "", "desc": False, "kept": ""}
+    listing |= {"language": Word(""), "medium": Word(""), "minutes": 0, "phone": False, "narrows": False}
+    chosen = {"language": Word("de"), "medium": Word("sound"), "minutes": 2, "phone": True, "narrows": True}
     full = {"projects": [NIGHT, *OTHERS], "pagination": PAGINATION}
     yield Case("project/category.html", "full", frame() | listing | full)
     middle = {"pagination": {"page": 7, "per_page": 20, "total": 1902, "prev": True, "next": True}}
     yield Case("project/category.html", "middle", frame() | listing | full | middle)
     none = {"projects": [], "pagination": PAGINATION | {"total": 0, "next": False}}
     yield Case("project/category.html", "empty", frame() | listing | none)
+    yield Case("project/category.html", "none match", frame() | listing | none | chosen | {"kept": Word("minutes=2")})
     all_ = {"active_cat": SUBJECTS[0] | {"short_name": "all"}, "orderby": "name", "desc": True}
     yield Case("project/category.html", "everything", frame() | listing | full | middle | all_)
     yield Case("project/category.html", "nothing at all", frame() | listing | none | all_)
