@@ -54,7 +54,7 @@ class CertificateFiles:
     def page(self, row: Certificate, locale: str) -> CertificatePage:
         """Its texts, which are those of the page on which it is checked."""
         context = {"certificate": shown_certificate(row), "locale": locale, "site_name": self._site()}
-        written = html.unescape(self._templates.render("account/certificate_words.html", context))
+        written = html.unescape(self._templates.render("account/_certificate_words.html", context))
         title, sentence, heading, counts, issued, check, *projects = filter(None, map(str.strip, written.splitlines()))
         return CertificatePage(
             site=self._site(),

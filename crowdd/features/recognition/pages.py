@@ -156,7 +156,7 @@ class ShareCardPages:
             "locale": locale,
             "direction": direction_of(locale),
         }
-        document = self._templates.render("account/share_card.html", context)
+        document = self._templates.render("account/_share_card.html", context)
         return BytesResponse(document.encode(), "image/svg+xml", headers={"Cache-Control": "private, no-store"})
 
 

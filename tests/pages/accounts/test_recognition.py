@@ -233,6 +233,7 @@ async def test_a_transcribed_line_is_more_than_a_click_and_leaderboards_can_be_l
     assert [(one["name"], one["rank"]) for one in (await client.page("/leaderboard/")).json()["top_users"]] == [
         ("bob", 1)
     ]
+    assert (await client.page("/account/ada/")).json()["user"]["rank"] is None, "nor on one's own page"
     near = (await (await signed_in(served, "bob")).page("/leaderboard/window/3")).json()["top_users"]
     assert "ada" not in [one["name"] for one in near]
     assert "ada" not in str((await client.page("/project/letters/stats")).json()["projectStats"])
@@ -240,3 +241,40 @@ async def test_a_transcribed_line_is_more_than_a_click_and_leaderboards_can_be_l
     assert (await browser.send_form(f"{at}/leaderboards", {"on_boards": "true"}, at)).status == 200
     await counted(served)
     assert await board("/leaderboard/time") == by_time
+
+
+@shows("page-papers", "project-info")
+@pytest_twisted.ensureDeferred
+async def test_owners_name_papers_a_line_each(served):
+    owner = await served.person("owner")
+    birds = await served.project(owner, "birds", tasks=1, published=True)
+    browser, at = await signed_in(served, "owner"), "/project/birds/update"
+
+    async def sent(text: str) -> Any:
+        return (await browser.send_form(at, {"papers": text, "btn": "Part"})).json()
+
+    await sent(f"https://doi.org/{DOI}   Owls at  night\n\n doi: 10.5555/x \n")
+    assert (await browser.page(at)).json()["form"]["papers"] == f"{DOI} Owls at night\n10.5555/x"
+    stored = [{"doi": DOI, "title": "Owls at night"}, {"doi": "10.5555/x", "title": ""}]
+    assert (await served.client().get(f"/api/project/{birds['id']}")).json()["info"]["papers"] == stored
+    for wrong in (
+        "Owls at night",
+        "10.12/short x",
+        "10.5555/<b>" + "x" * 300,
+        "10.5555/x " + "t" * 301,
+        "10.5555/x\n" * 21,
+    ):
+        form = (await sent(wrong))["form"]
+        assert list(form["errors"]) == ["papers"] and form["papers"].split() == wrong.split(), wrong
+    assert (await browser.page(at)).json()["form"]["papers"].startswith(DOI), "what was refused changed nothing"
+    for wrong in (
+        "x",
+        [{"doi": 5}],
+        [{"title": "x"}],
+        [{"doi": DOI, "more": 1}],
+        [{"doi": DOI, "title": "a\0b"}],
+        [{}] * 21,
+    ):
+        assert (await owner.put(f"/api/project/{birds['id']}", json={"info": {"papers": wrong}})).status == 415, wrong
+    await sent("")
+    assert "papers" not in (await served.client().get(f"/api/project/{birds['id']}")).json()["info"]

@@ -2943,7 +2943,7 @@ def _recognition_cases(at: str) -> Iterator[Case]:
         yield Case("stats/board.html", f"week {week}", frame(ILSE, "/leaderboard/time") | board | {"week": week})
     yield Case("stats/board.html", "nobody", frame(path="/leaderboard/time") | board | {"week": True, "top_users": []})
     for week in (False, True):
-        context = PAGE_KEYS | board | {"week": week}
+        context = PAGE_KEYS | board | {"project": PUBLIC, "week": week}
         yield Case("project/leaderboard.html", f"week {week}", frame(ILSE, "/project/night-gate/leaderboard") | context)
 
 

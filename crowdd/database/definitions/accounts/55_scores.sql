@@ -29,14 +29,15 @@ SELECT coalesce(sum(people), 0)::bigint FROM (
     SELECT people FROM score_count WHERE level = 2 AND bucket > p_score >> 12 AND bucket <= ((p_score >> 12) | 63) UNION ALL
     SELECT people FROM score_count WHERE level = 3 AND bucket > p_score >> 18) above); END $$;
 
--- A person's score and rank, and how many people are shown. PL/pgSQL keeps the plan, and planning costs more than the rest.
+-- A person's score and rank (null if they wish to be on no leaderboard), and how many people are shown. PL/pgSQL keeps the plan, and planning costs more than the rest.
 CREATE FUNCTION place_of(p_user bigint, OUT score bigint, OUT rank bigint, OUT total bigint) STABLE LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
 me AS (SELECT coalesce((SELECT runs FROM person_stat WHERE user_id = p_user), 0)
             + coalesce((SELECT sum(runs) FROM stat_delta WHERE user_id = p_user AND xact >= (SELECT unfolded_from())), 0)::bigint AS score)
-SELECT score, 1 + folded_above(score) + (SELECT count(*) FILTER (WHERE runs > score) - count(*) FILTER (WHERE folded > score) FROM u),
+SELECT score, CASE WHEN NOT EXISTS (SELECT FROM account a WHERE a.id = p_user AND a.off_boards)
+                   THEN 1 + folded_above(score) + (SELECT count(*) FILTER (WHERE runs > score) - count(*) FILTER (WHERE folded > score) FROM u) END,
        folded_above(-1) + (SELECT count(runs) - count(folded) FROM u) INTO score, rank, total FROM me;
 END $$;
 
