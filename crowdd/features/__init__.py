@@ -26,6 +26,7 @@ FEATURES: Final = (
     "gallery",
     "publishing",
     "community",
+    "recognition",
     "news",
     "site",
     "people",

@@ -20,7 +20,7 @@ PROJECT = Kind(
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
         | {"language", "counted_per_network", "counted_per_group", "max_answer_bytes", "max_marks", "answer_key"}
-        | {"answer_files"}
+        | {"answer_files", "papers"}
         | {"questions", "questions_version", "answers"}
         | {guide.version_key for guide in GUIDES}
     ),
@@ -53,7 +53,7 @@ PROJECT = Kind(
             JsonObject(),
             "Free-form: task_presenter, questions, tutorial, guided_tutorial, field_guide, results, sched,"
             " lease_seconds, counted_per_network, counted_per_group, language, answer_key, answers_when_complete,"
-            " token_per_volunteer, thumbnail, column_roles, dataset, gold_rate, gold_start, gold_feedback,"
+            " token_per_volunteer, thumbnail, column_roles, dataset, papers, gold_rate, gold_start, gold_feedback,"
             " show_accuracy, shared_comments …",
             read=EVERYONE,
             default=dict,

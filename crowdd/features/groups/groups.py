@@ -11,7 +11,7 @@ import attrs
 from crowdd.database import access
 from crowdd.database.access import Database, Transactions
 from crowdd.features.groups import statements
-from crowdd.features.groups.rows import GroupRow, JoinedGroup, ListedGroup, MemberHours, MemberRow
+from crowdd.features.groups.rows import BoardMember, GroupRow, JoinedGroup, ListedGroup, MemberHours, MemberRow
 from crowdd.kernel.errors import NOT_FOUND, AnonymousError, FormError, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
@@ -37,6 +37,7 @@ class GroupForm:
     size: str
     last_day: str
     shows_names: bool = False
+    ranks: bool = False
 
 
 class Groups:
@@ -84,13 +85,17 @@ class Groups:
         """Its members, in the order in which they joined."""
         return await statements.list_members(self._db, require_user(who), min(group_id, _MAX_ID))
 
+    async def board(self, who: Requester, group_id: int) -> list[BoardMember]:
+        """Its members with what their answers are worth, the most first."""
+        return await statements.list_board(self._db, require_user(who), min(group_id, _MAX_ID))
+
     async def hours(self, who: Requester, group_id: int) -> list[MemberHours]:
         """Its members with their time."""
         return await statements.list_hours(self._db, require_user(who), min(group_id, _MAX_ID))
 
     async def change(self, who: Requester, group_id: int, form: GroupForm) -> None:
         """Changes it. Raises FormError, also for a size that its members would not fit in."""
-        values = {**await self._checked(form), "shows_names": form.shows_names}
+        values = {**await self._checked(form), "shows_names": form.shows_names, "ranks": form.ranks}
         if not await statements.update_group(self._db, require_user(who), min(group_id, _MAX_ID), values):
             await self.find(who, group_id)
             raise FormError({"size": [_("The group has more members. Remove some of them first.")]})
@@ -129,7 +134,7 @@ class Groups:
         size = int(form.size) if form.size.isascii() and form.size.isdigit() and len(form.size) < 10 else 0
         if not 1 <= size <= MAX_SIZE:
             mistakes["size"] = [_("Enter a whole number from 1 to %(maximum)s.", maximum=MAX_SIZE)]
-        last_day = _day(form.last_day)
+        last_day = parse_day(form.last_day)
         if last_day is None or not today <= last_day <= today + timedelta(days=MAX_DAYS):
             mistakes["last_day"] = [_("Choose a day within the next %(maximum)s days.", maximum=MAX_DAYS)]
         if mistakes:
@@ -158,7 +163,8 @@ def _new_code() -> str:
     return "".join(random.choice(_LETTERS) for _letter in range(CODE_LENGTH))
 
 
-def _day(text: str) -> date | None:
+def parse_day(text: str) -> date | None:
+    """A day as browsers send it, such as 2027-01-31; None for anything else."""
     try:
         return datetime.strptime(text.strip(), "%Y-%m-%d").date()
     except ValueError:

@@ -90,6 +90,11 @@ class Joining:
             raise NotFoundError(NOT_FOUND)
         return number
 
+    async def choose_board(self, who: Requester, *, on_board: bool) -> None:
+        """Whether the board of their group names a guest. Raises NotFoundError."""
+        if not who.guest or not await statements.set_on_board(self._db, who.actor, on_board):
+            raise NotFoundError(NOT_FOUND)
+
     async def _known(self, guest: KnownGuest, number: str) -> Joined:
         volunteer = guest["actor"].partition(":")[2]
         digits = "".join(each for each in number if each.isdigit())

@@ -48,6 +48,7 @@ class JoinPages:
         yield post("/join", self.join)
         yield get("/group", self.own)
         yield post("/group/number", self.renew_number)
+        yield post("/group/board", self.choose_board)
         yield post("/group/leave", self.leave)
 
     async def ask(self, incoming: Incoming, code: str = "") -> Response:
@@ -79,6 +80,13 @@ class JoinPages:
         """Gives the guest a new number."""
         number = await self._joining.renew_number(incoming.who)
         return Redirect("/group", _number_words(number), more={"number": number})
+
+    async def choose_board(self, incoming: Incoming) -> Response:
+        """Whether the board of the group names the guest (``on_board``)."""
+        wanted = incoming.flag("on_board", False)
+        await self._joining.choose_board(incoming.who, on_board=wanted)
+        words = _("The board of the group may show your name.") if wanted else _("The board does not show your name.")
+        return Redirect("/group", words)
 
     async def leave(self, incoming: Incoming) -> Response:
         """Makes the device a stranger's. The guest stays a member, and comes back with their number."""

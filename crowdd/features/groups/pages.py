@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.groups.groups import GroupForm, Groups
-from crowdd.features.groups.rows import GroupRow, MemberRow
+from crowdd.features.groups.rows import BoardMember, GroupRow, MemberRow
 from crowdd.features.signin.views import NamedPrivate, own_account
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.html.images import QrCode, shown_code
@@ -103,6 +103,7 @@ class GroupPages:
             size=row["size"],
             last_day=row["last_day"].isoformat(),
             shows_names=row["shows_names"],
+            ranks=row["ranks"],
         )
         return await self._one(incoming, row, form)
 
@@ -115,25 +116,28 @@ class GroupPages:
             size=incoming.text("size", str(row["size"])),
             last_day=incoming.text("last_day", row["last_day"].isoformat()),
             shows_names=incoming.flag("shows_names", row["shows_names"]),
+            ranks=incoming.flag("ranks", row["ranks"]),
         )
         try:
             await self._groups.change(incoming.who, group_id, form)
         except FormError as error:
-            refused = self._forms.refused(incoming, error.errors, *_FIELDS, "shows_names")
+            refused = self._forms.refused(incoming, error.errors, *_FIELDS, "shows_names", "ranks")
             return await self._one(incoming, row, refused, MISTAKES)
         return Redirect(_path(owner, group_id), _("The group has been changed."))
 
     async def board(self, incoming: Incoming, name: str, group_id: int) -> Response:
-        """What the group did, for a screen that all see. Members stand in the order of their names."""
+        """What the group did, for a screen that all see. Members stand in the order of names, or of what they gave."""
         owner = await self._own(incoming, name)
         row = await self._groups.find(incoming.who, group_id)
-        members = await self._groups.members(incoming.who, group_id)
-        named = sorted(members, key=lambda one: one["name"].lower()) if row["shows_names"] else []
+        members = await self._groups.board(incoming.who, group_id)
+        named = [one for one in members if one["named"] and row["shows_names"]]
+        if not row["ranks"]:
+            named.sort(key=lambda one: one["name"].lower())
         link = self._link(row)
         public = BoardPublic(
             title=row["name"],
             group=_group(row),
-            members=[{"name": one["name"], "answers": one["answers"]} for one in named],
+            members=[{"name": one["name"], "answers": one["answers"], "seconds": one["seconds"]} for one in named],
             n_members=len(members),
             n_active=sum(one["answers"] > 0 for one in members),
             answers=_sum(members),
@@ -219,7 +223,7 @@ def _group(row: GroupRow) -> Values:
     return {**row, "last_day": row["last_day"].isoformat()}
 
 
-def _sum(members: list[MemberRow]) -> int:
+def _sum(members: list[MemberRow] | list[BoardMember]) -> int:
     return sum(one["answers"] for one in members)
 
 

@@ -31,7 +31,7 @@ class JoinedGroup(TypedDict):
 
 
 class GroupRow(TypedDict):
-    """A group for its owner. ``code`` is None while nobody can join."""
+    """A group for its owner. ``code`` is None while nobody can join; ``ranks``: the board orders its members by time."""
 
     id: int
     name: str
@@ -40,6 +40,7 @@ class GroupRow(TypedDict):
     lasts: bool
     code: str | None
     shows_names: bool
+    ranks: bool
 
 
 class MemberRow(TypedDict):
@@ -50,6 +51,16 @@ class MemberRow(TypedDict):
     guest: bool
     joined: datetime
     answers: int
+
+
+class BoardMember(TypedDict):
+    """A member on the board. ``seconds``: what their answers are worth; ``named``: they did not leave the board."""
+
+    id: int
+    name: str
+    answers: int
+    seconds: float
+    named: bool
 
 
 class MemberHours(TypedDict):
@@ -81,6 +92,7 @@ class Membership(TypedDict):
 
     name: str
     member: str
+    on_board: bool
     last_day: date
     answers: int
     n_members: int

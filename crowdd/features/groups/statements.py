@@ -9,6 +9,7 @@ import attrs
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, fetch_each, fetch_row, fetch_row_or_none, fetch_rows
 from crowdd.features.groups.rows import (
+    BoardMember,
     Count,
     GroupRow,
     GuestNetwork,
@@ -91,7 +92,7 @@ async def find_group(db: Database, user_id: int, group_id: int) -> GroupRow | No
     return await fetch_row_or_none(
         db,
         GroupRow,
-        "SELECT id, name, size, last_day, group_lasts(last_day, clock()) AS lasts, code, shows_names"
+        "SELECT id, name, size, last_day, group_lasts(last_day, clock()) AS lasts, code, shows_names, ranks"
         " FROM volunteer_group WHERE id = %(group)s AND owner_id = %(user)s",
         {"user": user_id, "group": group_id},
     )
@@ -100,7 +101,7 @@ async def find_group(db: Database, user_id: int, group_id: int) -> GroupRow | No
 async def update_group(db: Database, user_id: int, group_id: int, values: Values) -> bool:
     """Changes a group of its owner; False when there is none, or its size would be too small for its members."""
     sql = (
-        "UPDATE volunteer_group SET name = %(name)s, size = %(size)s, last_day = %(last_day)s, shows_names = %(shows_names)s"
+        "UPDATE volunteer_group SET name = %(name)s, size = %(size)s, last_day = %(last_day)s, shows_names = %(shows_names)s, ranks = %(ranks)s"
         " WHERE id = %(group)s AND owner_id = %(user)s"
         " AND NOT EXISTS (SELECT FROM group_member m WHERE m.group_id = %(group)s AND m.seat >= %(size)s)"
     )
@@ -130,6 +131,22 @@ async def list_members(db: Database, user_id: int, group_id: int) -> list[Member
         "SELECT m.* FROM volunteer_group g, members_of(g.id) m WHERE g.id = %(group)s AND g.owner_id = %(user)s",
         {"user": user_id, "group": group_id},
     )
+
+
+async def list_board(db: Database, user_id: int, group_id: int) -> list[BoardMember]:
+    """The members of a group with what their answers are worth, for its owner."""
+    return await fetch_rows(
+        db,
+        BoardMember,
+        "SELECT m.* FROM volunteer_group g, time_of_members(g.id) m WHERE g.id = %(group)s AND g.owner_id = %(user)s",
+        {"user": user_id, "group": group_id},
+    )
+
+
+async def set_on_board(db: Database, actor: str, on_board: bool) -> bool:
+    """Whether the boards of their groups name a guest; False if the actor is no guest of a group."""
+    sql = "UPDATE group_member SET off_board = NOT %(on)s WHERE actor = %(actor)s AND user_id IS NULL"
+    return await db.execute(sql, {"actor": actor, "on": on_board}) > 0
 
 
 async def list_hours(db: Database, user_id: int, group_id: int) -> list[MemberHours]:
@@ -206,7 +223,7 @@ async def find_membership(db: Database, actor: str) -> Membership | None:
     return await fetch_row_or_none(
         db,
         Membership,
-        "SELECT g.name, m.name AS member, g.last_day, f.own AS answers, f.n_members, f.answers AS group_answers"
+        "SELECT g.name, m.name AS member, NOT m.off_board AS on_board, g.last_day, f.own AS answers, f.n_members, f.answers AS group_answers"
         "  FROM group_member m JOIN volunteer_group g ON g.id = m.group_id AND group_lasts(g.last_day, clock()),"
         "       LATERAL (SELECT count(*)::int AS n_members, sum(x.answers)::bigint AS answers,"
         "                       max(x.answers) FILTER (WHERE x.id = m.id) AS own FROM members_of(g.id) x) f"

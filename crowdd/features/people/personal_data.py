@@ -94,9 +94,11 @@ favourites       tasks that you marked
 collections      what you called your collections of tasks
 collected_tasks  the tasks in them, with your notes
 comments         what you wrote about tasks
-news             which news you want by e-mail, and when you looked at them
+news             which news you want by e-mail, when you looked at them, and whether you left the leaderboards
 notices          answers to your comments
 muted_projects   projects of which you want no news
+certificates     certificates of what you gave, with the keys of their links
+leaderboards     on which leaderboards you are, and what your answers are worth there
 groups           groups that you made
 memberships      groups that you joined, and your name there
 templates        what you saved as templates, with sample tasks

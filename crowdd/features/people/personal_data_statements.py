@@ -36,11 +36,14 @@ PARTS = {
     "collected_tasks": "SELECT i.id, i.collection_id, i.project_id, i.task_id, i.created, i.note FROM collection_item i"
     " JOIN collection c ON c.id = i.collection_id WHERE c.user_id = %(user)s",
     "comments": "SELECT id, project_id, task_id, created, kind, text, settled, reply_to, by_owner, shared, state FROM task_comment WHERE user_id = %(user)s",
-    "news": "SELECT id, news_seen, digest_due, digest_until, digest_without FROM account WHERE id = %(user)s",
+    "news": "SELECT id, news_seen, digest_due, digest_until, digest_without, off_boards FROM account WHERE id = %(user)s",
     "notices": "SELECT id, project_id, kind, subject, created FROM notice WHERE user_id = %(user)s",
     "muted_projects": "SELECT project_id AS id, created FROM muted_project WHERE user_id = %(user)s",
-    "groups": "SELECT id, created, name, size, last_day, shows_names FROM volunteer_group WHERE owner_id = %(user)s",
-    "memberships": "SELECT id, group_id, name, joined FROM group_member WHERE user_id = %(user)s",
+    "certificates": "SELECT id, created, name, first_day, last_day, answers, seconds, n_projects, projects, key FROM certificate WHERE user_id = %(user)s",
+    "leaderboards": "SELECT row_number() OVER (ORDER BY project_id, week) AS id, nullif(project_id, 0) AS project_id, week, answers, seconds"
+    " FROM board_place WHERE user_id = %(user)s",
+    "groups": "SELECT id, created, name, size, last_day, shows_names, ranks FROM volunteer_group WHERE owner_id = %(user)s",
+    "memberships": "SELECT id, group_id, name, joined, off_board FROM group_member WHERE user_id = %(user)s",
     "templates": "SELECT id, created, offered, card, questions, tasks FROM template WHERE owner_id = %(user)s",
     "blogposts": "SELECT id, project_id, created, title, body, published FROM blogpost WHERE user_id = %(user)s",
     "announcements": "SELECT id, created, title, body, published FROM announcement WHERE user_id = %(user)s",

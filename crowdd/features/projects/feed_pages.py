@@ -7,7 +7,7 @@ from datetime import datetime
 from html import escape
 from urllib.parse import quote
 
-from crowdd.features.projects.project_lists import ProjectLists
+from crowdd.features.projects.project_lists import ProjectLists, Wanted
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.projects.views import ProjectViews
@@ -68,9 +68,9 @@ class FeedPages:
 
     def _category(self, write: Callable[[Feed], BytesResponse]) -> Handler:
         async def category(incoming: Incoming, category: str) -> Response:
-            order = "first_published"
+            newest = Wanted("first_published", descending=True)
             try:
-                chosen, _, listed = await self._project_lists.category(category, Requester(), 1, order, True)
+                chosen, _, listed = await self._project_lists.category(category, Requester(), 1, newest)
             except (AnonymousError, ForbiddenError):  # a list of somebody's own
                 raise NotFoundError(NOT_FOUND) from None
             site = self._views.base_url.rstrip("/")

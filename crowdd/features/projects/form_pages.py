@@ -12,7 +12,7 @@ from crowdd.core.records import rights
 from crowdd.core.records.records import Records
 from crowdd.core.uploads import Upload
 from crowdd.features.accounts.validation import as_stored
-from crowdd.features.projects import project_validation
+from crowdd.features.projects import papers, project_validation
 from crowdd.features.projects.pictures import Thumbnails
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
@@ -40,6 +40,7 @@ _DETAILS_AT = "/project/<short_name>/update"
 _TEXTS = ("name", "short_name", "description", "long_description")
 _BOXES = ("allow_anonymous_contributors", "zip_download")
 _INFO_BOXES = ("answers_when_complete", "token_per_volunteer", "shared_comments")
+_SENT = (*_TEXTS, "category_id", "webhook", papers.KEY)  # shown again as they were sent
 _PART = "Part"  # the button of a form with some of the fields: a box that it lacks stays as it is
 _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 
@@ -192,11 +193,12 @@ class UpdatePages:
         values: Mapping[str, Any] = row
         stored = {name: values[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
         stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
+        stored |= {papers.KEY: papers.as_lines(row["info"])}
         lock = {"protect": row["lock_id"] is not None, "password": None}
         form = self._forms.filled(incoming, **stored, **lock)
         upload_form = self._forms.blank(incoming, *_UPLOAD) | {"id": row["id"]}
         if error is not None:
-            sent = {name: incoming.field(name) for name in (*_TEXTS, "category_id", "webhook") if name in incoming.form}
+            sent = {name: incoming.field(name) for name in _SENT if name in incoming.form}
             boxes = {name: _box(incoming, name, form[name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
             form |= sent | boxes
             row = await self._projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
@@ -246,10 +248,15 @@ def _box(incoming: Incoming, name: str, stored: bool) -> bool:
 
 
 def _info(incoming: Incoming, info: Values) -> Values:
-    """The project's ``info`` with the language and the boxes of the form, without those that are not set."""
+    """The project's ``info`` with language, papers and boxes of the form, without those that are not set.
+
+    Raises FormError for papers without a DOI.
+    """
     wanted: Values = {name: _box(incoming, name, info.get(name) is True) for name in _INFO_BOXES}
     if "language" in incoming.form and incoming.field("language") != language_of(info):
         wanted["language"] = incoming.field("language")
+    if papers.KEY in incoming.form and incoming.field(papers.KEY).strip() != papers.as_lines(info):
+        wanted[papers.KEY] = papers.from_lines(incoming.field(papers.KEY))
     wanted = {name: value for name, value in wanted.items() if value or name in info}
     rest = {name: value for name, value in info.items() if name not in wanted}
     return rest | {name: value for name, value in wanted.items() if value}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TypedDict
+from urllib.parse import urlencode
 
 from crowdd.core.text.words import Pagination
-from crowdd.features.projects.project_lists import FEATURED, ProjectLists
+from crowdd.features.projects.project_lists import FEATURED, ProjectLists, Wanted
 from crowdd.features.projects.serializers import project_summary
-from crowdd.http.queries import parse_flag
+from crowdd.http.queries import parse_flag, parse_number
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, Shared, get
@@ -20,6 +21,7 @@ from crowdd.kinds.types import Integer, clean_text
 
 _AT = "/project/category/<category>"
 _LIVELY = 9
+_MAX_TAG, _MAX_MINUTES = 35, 1000
 
 
 class CategoryPublic(Titled):
@@ -30,8 +32,49 @@ class CategoryPublic(Titled):
 
 
 class CategoryPrivate(TypedDict):
+    """``narrows``: the filters leave out projects. ``kept``: filters and order as the query of an address."""
+
     orderby: str
     desc: bool
+    language: str
+    medium: str
+    minutes: int
+    phone: bool
+    narrows: bool
+    kept: str
+
+
+def _wanted(incoming: Incoming) -> Wanted:
+    query = incoming.query
+    return Wanted(
+        order=query.get("orderby", ""),
+        descending=parse_flag(query.get("desc", ""), "desc"),
+        language=query.get("language", "")[:_MAX_TAG],
+        medium=query.get("medium", ""),
+        minutes=parse_number(query.get("minutes", ""), "minutes", 0, _MAX_MINUTES),
+        phone=parse_flag(query.get("phone", ""), "phone"),
+    )
+
+
+def _private(wanted: Wanted) -> CategoryPrivate:
+    given = {
+        "orderby": wanted.order,
+        "desc": "true" if wanted.descending else "",
+        "language": wanted.language,
+        "medium": wanted.medium,
+        "minutes": str(wanted.minutes or ""),
+        "phone": "true" if wanted.phone else "",
+    }
+    return CategoryPrivate(
+        orderby=wanted.order,
+        desc=wanted.descending,
+        language=wanted.language,
+        medium=wanted.medium,
+        minutes=wanted.minutes,
+        phone=wanted.phone,
+        narrows=wanted.narrows,
+        kept=urlencode({name: value for name, value in given.items() if value}),
+    )
 
 
 class SearchPublic(Titled):
@@ -67,10 +110,11 @@ class ProjectListPages:
     async def category(self, incoming: Incoming, category: str, page: int = 1) -> Response:
         """A page of a category, or of ``featured``, ``all``, ``draft``, ``historical_contributions``.
 
-        ``orderby`` is a key of the summaries, ``desc`` reverses the order.
+        ``orderby`` is a key of the summaries, ``desc`` reverses the order. ``language``, ``medium``, ``minutes`` and
+        ``phone`` leave out other projects.
         """
-        order, descending = incoming.query.get("orderby", ""), parse_flag(incoming.query.get("desc", ""), "desc")
-        chosen, known, projects = await self._project_lists.category(category, incoming.who, page, order, descending)
+        wanted = _wanted(incoming)
+        chosen, known, projects = await self._project_lists.category(category, incoming.who, page, wanted)
         public = CategoryPublic(
             title=str(chosen["name"]),
             projects=[project_summary(row) for row in projects.rows],
@@ -78,7 +122,7 @@ class ProjectListPages:
             active_cat=_outward(chosen),
             pagination=projects.pagination(),
         )
-        return Page("project/category.html", public, CategoryPrivate(orderby=order, desc=descending))
+        return Page("project/category.html", public, _private(wanted))
 
     async def search(self, incoming: Incoming) -> Response:
         """Projects with the words of ``q``. ``page`` is the number of the page."""

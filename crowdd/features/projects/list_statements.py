@@ -53,7 +53,15 @@ _LIVELIEST = (
     "p.featured DESC, s.wanted > 0 AND s.counted >= s.wanted, s.recent_anonymous + s.recent_authenticated DESC NULLS LAST,"
     f" {_RUNS} DESC NULLS LAST, p.id DESC"
 )
-# Each key of a summary, and what the database orders by for it.
+MEDIA: Mapping[str, tuple[str, ...]] = {
+    "picture": ("picture", "pictures", "zoom_picture"),
+    "text": ("text",),
+    "sound": ("sound",),
+    "video": ("video",),
+    "map": ("map",),
+}
+"""What volunteers look at or listen to, and the types of media that are it."""
+# Each key of a summary and some others, and what the database orders by for it.
 ORDERS: Mapping[str, str] = {
     "id": "p.id",
     "name": "lower(p.name)",
@@ -73,6 +81,8 @@ ORDERS: Mapping[str, str] = {
     "n_completed_tasks": _shown("f.n_completed_tasks"),
     "n_results": "s.results",
     "overall_progress": _shown("f.n_counted::float8 / nullif(f.n_wanted, 0)"),
+    # Where answers are wanted, those with the fewest people lately come first.
+    "needs_help": "CASE WHEN s.counted < s.wanted THEN s.recent_anonymous + s.recent_authenticated END",
     "last_activity": "last_activity(p.id)",
     "last_activity_raw": "last_activity(p.id)",
     "owner": "(SELECT lower(CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END) FROM account a WHERE a.id = p.owner_id)",
@@ -87,6 +97,10 @@ class ProjectFilter:
     featured: bool = False
     drafts: bool = False
     actor: str = ""  # only those in which this volunteer answered
+    language: str = ""  # a tag; regions do not matter
+    medium: str = ""  # a key of MEDIA
+    seconds: float = 0  # most of their answers take so long at most
+    phone: bool = False  # the questions are answered without drawing
 
 
 async def list_page(
@@ -98,6 +112,9 @@ async def list_page(
     values: dict[str, object] = {
         "category": project_filter.category_id,
         "actor": project_filter.actor,
+        "language": project_filter.language.partition("-")[0].lower(),
+        "media": list(MEDIA.get(project_filter.medium, ())),
+        "seconds": project_filter.seconds,
         "limit": limit,
         "offset": offset,
     }
@@ -110,6 +127,14 @@ def _conditions(project_filter: ProjectFilter) -> list[str]:
         conditions.append("p.category_id = %(category)s")
     if project_filter.featured:
         conditions.append("p.featured")
+    if project_filter.language:
+        conditions.append("lower(split_part(p.language, '-', 1)) = %(language)s")
+    if project_filter.medium:
+        conditions.append("p.medium = ANY (%(media)s)")
+    if project_filter.seconds:
+        conditions.append("EXISTS (SELECT FROM project_pace x WHERE x.project_id = p.id AND x.seconds <= %(seconds)s)")
+    if project_filter.phone:
+        conditions.append("p.work IN ('choose', 'write')")
     if project_filter.actor:
         conditions.append(
             "p.id IN (SELECT project_id FROM (SELECT project_id, runs FROM volunteer WHERE actor = %(actor)s UNION ALL SELECT project_id, runs"

@@ -99,7 +99,7 @@ _UNPRINTABLE = frozenset({"Cc", "Cf", "Co", "Cs"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
     """The text on one line, without characters that print nothing or turn the direction of others."""
     plain = "".join(each for each in " ".join(text.split()) if unicodedata.category(each) not in _UNPRINTABLE)
     return plain if len(plain) <= MAX_CHARACTERS else plain[: MAX_CHARACTERS - 1].rstrip() + "…"
@@ -112,11 +112,11 @@ class Poster:
     ``call`` invites to the project, ``site`` is the name of the site.
     """
 
-    name: str = attrs.field(converter=_shortened)
-    sentence: str = attrs.field(converter=_shortened)
-    call: str = attrs.field(converter=_shortened)
-    link: str = attrs.field(converter=_shortened)
-    site: str = attrs.field(converter=_shortened)
+    name: str = attrs.field(converter=shortened)
+    sentence: str = attrs.field(converter=shortened)
+    call: str = attrs.field(converter=shortened)
+    link: str = attrs.field(converter=shortened)
+    site: str = attrs.field(converter=shortened)
     address: str
     picture: str | None = None
 
@@ -156,7 +156,7 @@ _ELLIPSIS = "…"
 
 
 @attrs.frozen
-class _Block:
+class Block:
     """A text with the space that it may take, and the sizes of type between which it is set."""
 
     text: str
@@ -170,21 +170,22 @@ class _Block:
 
 def draw(poster: Poster, more_fonts: Iterable[Path] = ()) -> bytes:
     """The PDF of a poster. ``more_fonts`` are files of fonts for characters that ours do not have."""
-    page = _page(poster, more_fonts)
+    page = new_page(poster.name, poster.site, more_fonts)
     bottom = HEIGHT - MARGIN - _CODE
     top = _picture(page, poster.picture) if poster.picture else MARGIN + 12
     free = bottom - 14 - top
-    top = _text(page, _Block(poster.name, "B", _BLUE, 46, 13, _INNER, free * 0.6), MARGIN, top) + 5
-    _text(page, _Block(poster.sentence, "", _INK, 24, 9, _INNER, bottom - 10 - top), MARGIN, top)
+    top = set_text(page, Block(poster.name, "B", _BLUE, 46, 13, _INNER, free * 0.6), MARGIN, top) + 5
+    set_text(page, Block(poster.sentence, "", _INK, 24, 9, _INNER, bottom - 10 - top), MARGIN, top)
     _foot(page, poster, bottom)
     return bytes(page.output())
 
 
-def _page(poster: Poster, more_fonts: Iterable[Path]) -> fpdf.FPDF:
+def new_page(title: str, site: str, more_fonts: Iterable[Path]) -> fpdf.FPDF:
+    """An empty page with our fonts, and ``more_fonts`` for characters that they do not have."""
     page = fpdf.FPDF(format="A4")
     page.set_auto_page_break(False)
-    page.set_title(poster.name)
-    page.set_author(poster.site)
+    page.set_title(title)
+    page.set_author(site)
     page.add_font("poster", "", REGULAR_FONT)
     page.add_font("poster", "B", BOLD_FONT)
     names = []
@@ -213,17 +214,17 @@ def _foot(page: fpdf.FPDF, poster: Poster, top: float) -> None:
     page.set_draw_color(*_BLUE)
     page.set_line_width(0.6)
     page.line(MARGIN, top - 6, WIDTH - MARGIN, top - 6)
-    _code(page, poster.address, code, top)
-    y = _text(page, _Block(poster.call, "B", _INK, 20, 9, width, 24), beside, top + 2, mirrored) + 4
-    y = _text(page, _Block(poster.link, "", _BLUE, 15, 6, width, 20), beside, y, mirrored)
+    set_code(page, poster.address, code, top, _CODE)
+    y = set_text(page, Block(poster.call, "B", _INK, 20, 9, width, 24), beside, top + 2, mirrored) + 4
+    y = set_text(page, Block(poster.link, "", _BLUE, 15, 6, width, 20), beside, y, mirrored)
     page.link(beside, top, width, y - top, poster.address)
-    _text(page, _Block(poster.site, "", _SOFT, 12, 7, width, 10), beside, top + _CODE - 10, mirrored)
+    set_text(page, Block(poster.site, "", _SOFT, 12, 7, width, 10), beside, top + _CODE - 10, mirrored)
 
 
-def _code(page: fpdf.FPDF, address: str, x: float, y: float) -> None:
+def set_code(page: fpdf.FPDF, address: str, x: float, y: float, width: float) -> None:
     """The QR code of an address, drawn as squares, with the quiet zone around it."""
     rows = [list(row) for row in segno.make(address, error="m", micro=False).matrix_iter(border=2)]
-    side = _CODE / len(rows)
+    side = width / len(rows)
     page.set_fill_color(0, 0, 0)
     for down, row in enumerate(rows):
         for from_, length in _runs(row):
@@ -241,7 +242,7 @@ def _runs(row: list[int]) -> Iterable[tuple[int, int]]:
             begin = None
 
 
-def _text(page: fpdf.FPDF, block: _Block, x: float, y: float, right: bool | None = None) -> float:
+def set_text(page: fpdf.FPDF, block: Block, x: float, y: float, right: bool | None = None) -> float:
     """Sets a text as large as it fits; returns where it ends. ``right``: at which side, by its script where None."""
     if not block.text:
         return y
@@ -253,7 +254,7 @@ def _text(page: fpdf.FPDF, block: _Block, x: float, y: float, right: bool | None
     return float(page.get_y())
 
 
-def _style(page: fpdf.FPDF, block: _Block, size: float) -> None:
+def _style(page: fpdf.FPDF, block: Block, size: float) -> None:
     page.set_font("poster", block.style, size)
     page.set_text_color(*block.colour)
 
@@ -262,7 +263,7 @@ def _line(size: float) -> float:
     return size * _MM_PER_POINT * _LEADING
 
 
-def _fitted(page: fpdf.FPDF, block: _Block) -> tuple[float, str]:
+def _fitted(page: fpdf.FPDF, block: Block) -> tuple[float, str]:
     """The size at which a text fits, and the text, cut where even the smallest size is too large."""
     size = block.largest
     while size > block.smallest:
@@ -280,7 +281,7 @@ def _cut(text: str, length: int) -> str:
     return text if length >= len(text) else text[:length].rstrip() + _ELLIPSIS
 
 
-def _fits(page: fpdf.FPDF, block: _Block, size: float, text: str) -> bool:
+def _fits(page: fpdf.FPDF, block: Block, size: float, text: str) -> bool:
     _style(page, block, size)
     lines: Any = page.multi_cell(block.width, _line(size), text, align="L", dry_run=True, output="LINES")
     return len(lines) * _line(size) <= block.height

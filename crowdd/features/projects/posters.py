@@ -6,7 +6,7 @@ Drawing waits: call it in a thread.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 
@@ -28,25 +28,29 @@ _MAX_NAMED = 10  # letters that an error names
 
 
 def draw_poster(poster: Poster) -> bytes:
-    """The PDF of a poster.
+    """The PDF of a poster. Raises as ``draw_pdf``."""
+    return draw_pdf(_PROGRAM, {poster_program.DESCRIPTION: json.dumps(attrs.asdict(poster))})
+
+
+def draw_pdf(program: str, described: Mapping[str, str]) -> bytes:
+    """The PDF that a program draws of what the environment describes.
 
     Raises InvalidValueError where no font has some of its letters or the libraries are not installed, UnavailableError
     when drawing takes too much.
     """
     try:
         # Other accounts of the machine read the arguments of a process, but not its environment.
-        described = {poster_program.DESCRIPTION: json.dumps(attrs.asdict(poster))}
-        document = isolated.call(_PROGRAM, seconds=MAX_SECONDS, more=described)
+        document = isolated.call(program, seconds=MAX_SECONDS, more=dict(described))
     except LimitError as error:
         if error.limit == "seconds":
-            raise UnavailableError(_("The poster takes too long to draw. Print the page instead.")) from None
+            raise UnavailableError(_("The PDF takes too long to draw. Print the page instead.")) from None
         document = b""
     except StoppedError:
         document = b""
     if document.startswith(b"%PDF") and len(document) <= MAX_BYTES:
         return document
     if not document.startswith(b"{"):
-        raise UnavailableError(_("The poster could not be drawn. Print the page instead."))
+        raise UnavailableError(_("The PDF could not be drawn. Print the page instead."))
     letters = json.loads(document).get("missing")
     if letters is None:
         raise lacking("posters")

@@ -12,7 +12,7 @@ from crowdd.core.records import rights
 from crowdd.core.text.words import Pagination, slip_pattern
 from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import list_statements, statements
-from crowdd.features.projects.list_statements import ProjectFilter
+from crowdd.features.projects.list_statements import MEDIA, ProjectFilter
 from crowdd.features.projects.rows import (
     CategoryRow,
     CountedCategory,
@@ -21,7 +21,7 @@ from crowdd.features.projects.rows import (
     OwnProject,
     ProjectName,
 )
-from crowdd.kernel.errors import NOT_FOUND, AnonymousError, NotFoundError, UnknownFieldError
+from crowdd.kernel.errors import NOT_FOUND, AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kinds.roles import ADMINS
@@ -54,6 +54,32 @@ class ProjectListPage:
         return {"page": self.page, "per_page": PER_PAGE, "total": self.total, "prev": self.page > 1, "next": more}
 
 
+@attrs.frozen
+class Wanted:
+    """What somebody looks for in a list, and its order: a key of ``ORDERS``, or "" for the most active first.
+
+    ``language`` is a tag, ``medium`` a key of ``MEDIA``; "" for any. ``minutes``: most answers take so long at most.
+    ``phone``: without drawing.
+    """
+
+    order: str = ""
+    descending: bool = False
+    language: str = ""
+    medium: str = ""
+    minutes: int = 0
+    phone: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if self.medium and self.medium not in MEDIA:
+            choices = ", ".join(MEDIA)
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="medium", choices=choices))
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves out projects."""
+        return bool(self.language or self.medium or self.minutes or self.phone)
+
+
 class ProjectLists:
     """Lists of projects that everybody may see; ``draft`` is for administrators alone."""
 
@@ -69,7 +95,7 @@ class ProjectLists:
         return await list_statements.list_counted_categories(self._db)
 
     async def category(
-        self, name: str, who: Requester, page: int, order: str, descending: bool
+        self, name: str, who: Requester, page: int, wanted: Wanted
     ) -> tuple[Mapping[str, object], list[CategoryRow], ProjectListPage]:
         """The category of that short name, all categories, and a page of its projects.
 
@@ -78,7 +104,14 @@ class ProjectLists:
         """
         known = await self.categories()
         chosen, project_filter = _filter_of(name, known, who)
-        list_page = await self._list(project_filter, page, order, descending)
+        narrowed = attrs.evolve(
+            project_filter,
+            language=wanted.language,
+            medium=wanted.medium,
+            seconds=60.0 * wanted.minutes,
+            phone=wanted.phone,
+        )
+        list_page = await self._list(narrowed, page, wanted.order, wanted.descending)
         return chosen, known, list_page
 
     async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> ProjectListPage:

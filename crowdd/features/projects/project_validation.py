@@ -9,7 +9,7 @@ from typing import Final
 from crowdd.core.secrets import token
 from crowdd.database import schema
 from crowdd.features.accounts.validation import Mistakes, check_characters, select_mistakes
-from crowdd.features.projects import dataset
+from crowdd.features.projects import dataset, papers
 from crowdd.kernel.errors import ConflictError, InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.languages.content_languages import is_tag
@@ -129,6 +129,7 @@ def check_info(info: Values) -> None:
     check_rules(info.get(TASK_RULES))
     check_answer_files(info.get(ANSWER_FILES))
     dataset.read(info)
+    papers.read(info)
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
 from crowdd.core.base import Base
 from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.media.feature import MediaFeature
+from crowdd.features.projects import papers
 from crowdd.features.projects.api import QueueApi
 from crowdd.features.projects.background_task_pages import WorkPages
 from crowdd.features.projects.blog_pages import BlogPages
@@ -38,6 +39,11 @@ class ProjectsWeb(FeatureWeb):
     media: MediaFeature
     projects: ProjectsFeature
     scheduling: Scheduling
+
+    @staticmethod
+    def template_functions() -> Mapping[str, Callable[..., object]]:
+        """The papers of a project, by its ``info``."""
+        return {"papers_of": papers.known}
 
     @property
     def left_out(self) -> LeftOut:

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from datetime import date as date_type
 from functools import partial
 from typing import Final
 
@@ -31,6 +32,7 @@ _LOCALES: Final[Mapping[str, Locale]] = {
 _UNITS: Final = ((60, 1), (3600, 60), (86400, 3600), (30 * 86400, 86400))  # up to how many seconds, seconds in the unit
 
 
+_IN_HOURS: Final = 100 * 60  # seconds from which hours say enough
 _NUMBERS: Final = (100, 11, 3, 0, 2, 1)  # among them one of each plural category of every language
 
 
@@ -47,11 +49,12 @@ class Words:
         environment.globals["by_number"] = self._by_number
         environment.filters |= {"thousands": thousands, "number": number, "compact": compact}
         environment.filters |= {"percent": percent, "share": share, "probability": probability}
-        environment.filters["size"] = size
+        environment.filters |= {"size": size, "duration": duration}
         environment.filters |= {
             "for_number": for_number,
             "date": date,
             "day": day,
+            "month": month,
             "ago": self._ago,
             "epoch": epoch,
             "until": self._until,
@@ -168,6 +171,12 @@ def day(context: Context, value: object) -> str:
 
 
 @pass_context
+def month(context: Context, value: date_type) -> str:
+    """The month of a day as "Nov 2024"."""
+    return format_skeleton("yMMM", value, locale=_locale(context))
+
+
+@pass_context
 def thousands(context: Context, value: float | None) -> str:
     """12345 as "12,345", with the separator of the page's language."""
     return UNKNOWN if value is None else format_decimal(int(value), locale=_locale(context))
@@ -201,6 +210,16 @@ def size(context: Context, value: float) -> str:
     if name in words:  # CLDR has no long name in Arabic
         words = format_unit(amount, name, length="short", locale=locale)
     return words
+
+
+@pass_context
+def duration(context: Context, seconds: float) -> str:
+    """How long something took: "40 seconds", "12 minutes", "3.4 hours"."""
+    unit, length = next((each for each in (("minute", 60), ("second", 1)) if each[1] <= seconds), ("second", 1))
+    if seconds >= _IN_HOURS:
+        unit, length = "hour", 3600
+    amount = round(seconds / length, 1 if unit == "hour" else 0)
+    return format_unit(amount, f"duration-{unit}", length="long", locale=_locale(context))
 
 
 def roundup(value: float) -> float:

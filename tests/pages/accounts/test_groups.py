@@ -376,7 +376,7 @@ async def test_the_owner_sees_counts_and_hours_and_nobody_else_sees_anything(sch
     assert page["members"][0].keys() == {"id", "name", "guest", "joined", "answers"}
     await group.post("", shows_names=True)
     board = await group.page("/board")
-    assert board["members"] == [{"name": "Otter0", "answers": 1}, {"name": "Otter1", "answers": 0}]
+    assert [(one["name"], one["answers"]) for one in board["members"]] == [("Otter0", 1), ("Otter1", 0)]
     ledger.run("UPDATE task_run SET circumstances = '{\"seconds_active\": 5400}'")
     file = await group.owner.get(f"{group.at}/hours.csv")
     assert [line.split(",")[0:1] + line.split(",")[2:] for line in file.text.splitlines()[1:]] == [
@@ -449,6 +449,7 @@ async def test_a_guest_has_a_name_and_nothing_else(school):
         "number_hash",
         "joined",
         "answers_before",
+        "off_board",
     }
     assert row["user_id"] is None and row["actor"].startswith("c:g.")
 
@@ -474,3 +475,42 @@ async def test_groups_are_in_the_file_of_their_person_and_go_with_the_account(sc
     assert [one["name"] for one in (await group.page())["members"]] == ["Otter0"]
     await deletion.carry_out(ids["ruth"], quiet)
     assert await school.database.fetch("SELECT FROM group_member") == []
+
+
+@shows("account-groups", "account-leaderboards")
+@pytest_twisted.ensureDeferred
+async def test_the_board_orders_names_by_time_if_the_group_wishes_and_members_leave_it(school):
+    """One transcribed line is worth more than three clicks."""
+    group = await made(school)
+    first, second, third = await guests(school, (await group.page())["group"]["code"], 3)
+    clicks, letters = await published(school, tasks=5), await published(school, tasks=5)
+    for _n in range(3):
+        await contribute(first, clicks)
+    await contribute(second, letters)
+    for project, seconds in ((clicks, 2), (letters, 90)):
+        await school.database.execute(
+            "UPDATE task_run SET created = finish_time - interval '1 h', circumstances = jsonb_build_object('seconds_active', %(seconds)s)"
+            " WHERE project_id = %(project)s",
+            {"project": project["id"], "seconds": seconds},
+        )
+    for job in ("fold_counters", "count_boards"):
+        await school.run_job(job)
+
+    async def board() -> list[Any]:
+        return [(one["name"], one["answers"], one["seconds"]) for one in (await group.page("/board"))["members"]]
+
+    assert await board() == []
+    await group.post("", ranks=True)
+    assert await board() == [], "no names unless the group wishes them"
+    await group.post("", shows_names=True)
+    assert await board() == [("Otter1", 1, 90), ("Otter0", 3, 6), ("Otter2", 0, 0)]
+    assert (await form(second, "/group/board", "/group", on_board="false")).status == 200
+    assert (await second.page("/group")).json()["group"]["on_board"] is False
+    page = await group.page("/board")
+    assert [one["name"] for one in page["members"]] == ["Otter0", "Otter2"]
+    assert (page["answers"], page["n_members"]) == (4, 3), "what they gave counts all the same"
+    await form(second, "/group/board", "/group", on_board="true")
+    assert len(await board()) == 3
+    stranger = device(school)
+    assert (await form(stranger, "/group/board", "/join", on_board="false")).status == 404
+    assert (await third.page("/group")).json()["group"]["on_board"] is True

@@ -34,7 +34,7 @@ PROVED = "UPDATE account SET valid_email = true"
 OTHERWISE = {
     # What people did, own or are told, none of which lets anybody in.
     "account_deletion", "analysis", "aside_answer", "announcement", "audit", "blogpost", "collection", "deposit", "favourite",
-    "idempotency", "import_source", "media_batch", "personal_export", "queue_item", "review_opinion", "security_log", "snapshot",
+    "idempotency", "import_source", "media_batch", "personal_export", "certificate", "board_place", "queue_item", "review_opinion", "security_log", "snapshot",
     "snapshot_schedule", "task_comment", "notice", "muted_project", "group_member", "task_import", "task_run", "template", "upload_file", "barred_volunteer", "gold_task",
     "guide_version", "question_version", "retirement", "helpingmaterial",
     # Counters, and from where keys were used.
@@ -43,7 +43,7 @@ OTHERWISE = {
 PROFILE = {
     "id", "created", "name", "fullname", "email_addr", "admin", "pro", "restrict", "privacy_mode", "subscribed",
     "newsletter_prompted", "valid_email", "confirmation_email_sent", "consent", "locale", "flags", "category", "catalog_api", "info", "name_skeleton",
-    "avatar_file", "second_factor", "last_signed_in", "news_seen", "digest_due", "digest_until", "digest_without",
+    "avatar_file", "second_factor", "last_signed_in", "news_seen", "digest_due", "digest_until", "digest_without", "off_boards",
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ LISTS = {"template": str, "title": str, "projects": list, "categories": list, "p
 FORM = {"csrf", "errors"}
 UPDATE = FORM | {
     "id", "name", "short_name", "description", "long_description", "allow_anonymous_contributors", "zip_download",
-    "category_id", "protect", "password", "webhook", "answers_when_complete", "token_per_volunteer", "shared_comments",
+    "category_id", "protect", "password", "webhook", "answers_when_complete", "token_per_volunteer", "shared_comments", "papers",
 }  # fmt: skip
 # path, keys beside the shared ones with their types, keys of the form; then the status for: nobody, somebody else who
 # answers here, a co-owner, the owner, an administrator.

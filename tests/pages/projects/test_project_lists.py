@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest_twisted
 from support.browsers import lock
@@ -212,3 +213,50 @@ async def test_the_home_page_draws_an_answer_in_its_hour(served):
     text = (await served.client().get("/", headers=html)).text
     assert "3 answers" in text and text.split('class="pulse')[1].split("</svg>")[0].count("<path") == 72
     assert "All projects" in text and "All 1 public projects" not in text
+
+
+@shows("page-category-filters")
+@pytest_twisted.ensureDeferred
+async def test_filters_leave_out_what_does_not_fit(served):
+    owner, ada = await served.person("owner"), await served.person("ada")
+
+    def asked(medium: str, type_: str) -> dict[str, Any]:
+        media = [{"name": "m", "type": medium, "source": {"column": "n"}, "description": "It."}]
+        question = {"name": "q", "type": type_, "text": "What is it?", **({"on": "m"} if type_ == "box" else {})}
+        return {"version": 1, "steps": [{"name": "s", "media": media, "questions": [question]}]}
+
+    infos = {
+        "calls": {"language": "pt-BR", "questions": asked("sound", "yes_no")},
+        "ducks": {"language": "de", "questions": asked("zoom_picture", "box")},
+        "own": {"task_presenter": "<p>?</p>"},
+    }
+    for name, info in infos.items():
+        project = await served.project(owner, name, tasks=3, published=True)
+        changed = await owner.put(f"/api/project/{project['id']}", json={"info": info})
+        assert changed.status == 200, changed.body
+    project = (await owner.get("/api/project?short_name=ducks")).json()[0]
+    task = (await ada.get(f"/api/project/{project['id']}/newtask")).json()
+    body = {"project_id": project["id"], "task_id": task["id"], "info": {}}
+    assert (await ada.post("/api/taskrun", json=body)).status == 200
+    await served.database.execute("UPDATE task_run SET created = finish_time - interval '90 s'")
+    for job in ("fold_counters", "count_boards"):
+        await served.run_job(job)
+    for query, names in {
+        "": {"calls", "ducks", "own"},
+        "language=pt": {"calls"},
+        "language=pt-PT": {"calls"},
+        "medium=picture": {"ducks"},
+        "medium=sound": {"calls"},
+        "minutes=1": set(),
+        "minutes=2": {"ducks"},
+        "phone=true": {"calls"},
+        "medium=sound&language=de": set(),
+    }.items():
+        page = (await served.client().page(f"/project/category/all/?{query}")).json()
+        assert {one["short_name"] for one in page["projects"]} == names, query
+        assert page["pagination"]["total"] == len(names)
+    helped = (await served.client().page("/project/category/all/?orderby=needs_help")).json()["projects"]
+    assert helped[-1]["short_name"] == "ducks", "somebody was there lately"
+    assert (await served.client().page("/project/category/all/?medium=smell")).status == 415
+    html = (await served.client().get("/project/category/all/?medium=map", headers={"Accept": "text/html"})).text
+    assert "No projects match" in html

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -1143,13 +1143,16 @@ def _project_cases() -> Iterator[Case]:
     yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
     wrong = form | {"errors": {"password": ["That is not it."]}}
     yield Case("project/password.html", "wrong", frame(path=at) | {"project": PUBLIC, "form": wrong})
-    listing: Context = {"categories": SUBJECTS, "active_cat": SUBJECTS[1]}
+    listing: Context = {"categories": SUBJECTS, "active_cat": SUBJECTS[1], "orderby": "", "desc": False, "kept": ""}
+    listing |= {"language": Word(""), "medium": Word(""), "minutes": 0, "phone": False, "narrows": False}
+    chosen = {"language": Word("de"), "medium": Word("sound"), "minutes": 2, "phone": True, "narrows": True}
     full = {"projects": [NIGHT, *OTHERS], "pagination": PAGINATION}
     yield Case("project/category.html", "full", frame() | listing | full)
     middle = {"pagination": {"page": 7, "per_page": 20, "total": 1902, "prev": True, "next": True}}
     yield Case("project/category.html", "middle", frame() | listing | full | middle)
     none = {"projects": [], "pagination": PAGINATION | {"total": 0, "next": False}}
     yield Case("project/category.html", "empty", frame() | listing | none)
+    yield Case("project/category.html", "none match", frame() | listing | none | chosen | {"kept": Word("minutes=2")})
     all_ = {"active_cat": SUBJECTS[0] | {"short_name": "all"}, "orderby": "name", "desc": True}
     yield Case("project/category.html", "everything", frame() | listing | full | middle | all_)
     yield Case("project/category.html", "nothing at all", frame() | listing | none | all_)
@@ -1587,7 +1590,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("settings", "failing", coowners=people, locked=False, **sized | failing)
     texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
     boxes = {"allow_anonymous_contributors": True, "zip_download": False, "category_id": 2, "protect": False}
-    boxes |= {"answers_when_complete": True, "token_per_volunteer": False}
+    boxes |= {"answers_when_complete": True, "token_per_volunteer": False, "papers": "10.1234/gate.2026 Foxes"}
     form = FORM | texts | boxes | {"webhook": None, "password": None}
     upload = FORM | dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2"))
     subjects = [{"id": one["id"], "name": one["name"]} for one in SUBJECTS[1:]]
@@ -2808,6 +2811,7 @@ def _settings_cases(at: str) -> Iterator[Case]:
         context = frame(path="/unsubscribe") | {"title": "Stop?", "ended": ended, "to": "5.s3al"}
         yield Case("account/unsubscribe.html", "ended" if ended else "asks", context)
     yield from _group_cases(at)
+    yield from _recognition_cases(at)
     yield Case("account/newsletter.html", "first", frame(ILSE, "/account/newsletter") | {"form": blank, "next": "/"})
     yield Case("account/update.html", "first", frame(ILSE, f"{at}update") | SETTINGS)
     provider = {"show_passwd_form": False, "user": SELF | {"info": {"avatar_url": "/uploads/user-5/a.png"}}}
@@ -2840,12 +2844,12 @@ def _group_cases(at: str) -> Iterator[Case]:
         "account/groups.html", "none", frame(ILSE, here) | listed | {"groups": [], "joined": [], "form": form | wrong}
     )
     link = "https://crowdd.example/join/BCDFGH"
-    group = one | {"code": Word("BCDFGH"), "shows_names": True}
+    group = one | {"code": Word("BCDFGH"), "shows_names": True, "ranks": False}
     members = [
         {"id": 1, "name": "Otter", "guest": True, "joined": "2026-11-20T21:40:00.000000", "answers": 31},
         {"id": 2, "name": "ilse", "guest": False, "joined": "2026-11-20T21:41:00.000000", "answers": 0},
     ]
-    form |= {"name": "Class 5b", "size": 28, "last_day": day, "shows_names": True}
+    form |= {"name": "Class 5b", "size": 28, "last_day": day, "shows_names": True, "ranks": False}
     page = {
         "title": "Class 5b",
         "name": "ilse",
@@ -2866,7 +2870,9 @@ def _group_cases(at: str) -> Iterator[Case]:
         "n_members": 2,
         "n_active": 1,
     }
-    named = [{"name": one["name"], "answers": one["answers"]} for one in members]
+    named = [{"name": one["name"], "answers": one["answers"], "seconds": 95.0} for one in members]
+    ranked = board | {"group": group | {"ranks": True}, "members": named}
+    yield Case("account/group_board.html", "ranked", frame(ILSE, f"{here}/3/board") | ranked)
     yield Case("account/group_board.html", "named", frame(ILSE, f"{here}/3/board") | board | {"members": named})
     yield Case(
         "account/group_board.html",
@@ -2887,9 +2893,77 @@ def _group_cases(at: str) -> Iterator[Case]:
     yield Case("group/join.html", "known", frame(ILSE, "/join") | join | {"known": True})
     guest = Who()
     guest.guest = True
-    own = {"name": "Class 5b", "member": "Otter", "last_day": day, "answers": 31, "n_members": 27, "group_answers": 812}
+    own = {
+        "name": "Class 5b",
+        "member": "Otter",
+        "on_board": True,
+        "last_day": day,
+        "answers": 31,
+        "n_members": 27,
+        "group_answers": 812,
+    }
     context = {"title": "Class 5b", "group": own, "form": {"csrf": "form-t0ken", "errors": {}}}
     yield Case("group/own.html", "some", frame(guest, "/group") | context)
+    left = context | {"group": own | {"on_board": False}}
+    yield Case("group/own.html", "not on the board", frame(guest, "/group") | left)
+
+
+def _recognition_cases(at: str) -> Iterator[Case]:
+    here = f"{at}contributions"
+    paper = {"doi": Word("10.1234/gate.2026"), "title": "Foxes at the night gate"}
+    night = {
+        "name": "Who walks through the night gate",
+        "short_name": "night",
+        "papers": [paper, paper | {"title": ""}],
+    }
+    gone = {"name": None, "short_name": None, "papers": []}
+    worth = {"answers": 1204, "seconds": 30_960.0}
+    certificate = {
+        "id": 3,
+        "key": Word("Zk3v9Qw1"),
+        "created": Word("2026-11-20T21:40:00.000000"),
+        "name": "Ilse Falter",
+        "first_day": Word("2026-01-01"),
+        "last_day": Word("2026-11-20"),
+        **worth,
+        "n_projects": 2,
+        "projects": [{"name": night["name"], **worth}, {"name": "Ducks", "answers": 1, "seconds": 20.0}],
+    }
+    months = [(date(2025 + nth // 12, nth % 12 + 1, 1), nth * 0.4) for nth in range(11, 23)]
+    form = {"csrf": "form-t0ken", "errors": {}, "name": "Ilse Falter", "first_day": "2026-01-01", "last_day": ""}
+    page = {
+        "title": "What you gave",
+        "account": "ilse",
+        **worth,
+        "whole": False,
+        "limit": 20_000,
+        "projects": [night | worth, gone | {"answers": 1, "seconds": 20.0}],
+        "works": [{"sort": Word(sort), **worth} for sort in ("choose", "write", "mark", "")],
+        "months": [],
+        "months_drawn": months,
+        "unit": Word("hours"),
+        "on_boards": True,
+        "certificates": [certificate],
+        "form": form,
+    }
+    wrong = {"form": form | {"errors": {"last_day": ["Choose a day that is not before the first one."]}}}
+    yield Case("account/contributions.html", "some", frame(ILSE, here) | page)
+    few = {"whole": True, "certificates": [], "on_boards": False, "unit": Word("minutes")}
+    yield Case("account/contributions.html", "wrong", frame(ILSE, here) | page | few | wrong)
+    none = {"answers": 0, "seconds": 0.0, "projects": [], "works": [], "certificates": []}
+    yield Case("account/contributions.html", "none", frame(ILSE, here) | page | none)
+    checked = {"title": "Certificate", "certificate": certificate}
+    yield Case("account/certificate.html", "some", frame(path="/certificate/x") | checked)
+    bare = {"certificate": certificate | {"projects": [], "answers": 1, "n_projects": 1}}
+    yield Case("account/certificate.html", "without projects", frame(path="/certificate/x") | checked | bare)
+    leaders = [each | {"rank": nth + 1, **worth} for nth, each in enumerate(PEOPLE)]
+    board = {"title": "Leaderboard", "top_users": leaders}
+    for week in (False, True):
+        yield Case("stats/board.html", f"week {week}", frame(ILSE, "/leaderboard/time") | board | {"week": week})
+    yield Case("stats/board.html", "nobody", frame(path="/leaderboard/time") | board | {"week": True, "top_users": []})
+    for week in (False, True):
+        context = PAGE_KEYS | board | {"project": PUBLIC, "week": week}
+        yield Case("project/leaderboard.html", f"week {week}", frame(ILSE, "/project/night-gate/leaderboard") | context)
 
 
 def _security_cases(at: str) -> Iterator[Case]:

@@ -29,14 +29,15 @@ SELECT coalesce(sum(people), 0)::bigint FROM (
     SELECT people FROM score_count WHERE level = 2 AND bucket > p_score >> 12 AND bucket <= ((p_score >> 12) | 63) UNION ALL
     SELECT people FROM score_count WHERE level = 3 AND bucket > p_score >> 18) above); END $$;
 
--- A person's score and rank, and how many people are shown. PL/pgSQL keeps the plan, and planning costs more than the rest.
+-- A person's score and rank (null if they wish to be on no leaderboard), and how many people are shown. PL/pgSQL keeps the plan, and planning costs more than the rest.
 CREATE FUNCTION place_of(p_user bigint, OUT score bigint, OUT rank bigint, OUT total bigint) STABLE LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
 me AS (SELECT coalesce((SELECT runs FROM person_stat WHERE user_id = p_user), 0)
             + coalesce((SELECT sum(runs) FROM stat_delta WHERE user_id = p_user AND xact >= (SELECT unfolded_from())), 0)::bigint AS score)
-SELECT score, 1 + folded_above(score) + (SELECT count(*) FILTER (WHERE runs > score) - count(*) FILTER (WHERE folded > score) FROM u),
+SELECT score, CASE WHEN NOT EXISTS (SELECT FROM account a WHERE a.id = p_user AND a.off_boards)
+                   THEN 1 + folded_above(score) + (SELECT count(*) FILTER (WHERE runs > score) - count(*) FILTER (WHERE folded > score) FROM u) END,
        folded_above(-1) + (SELECT count(runs) - count(folded) FROM u) INTO score, rank, total FROM me;
 END $$;
 
@@ -47,15 +48,18 @@ SELECT folded_above(0) + (SELECT count(*) FILTER (WHERE runs > 0) - count(*) FIL
            AND coalesce((SELECT runs FROM person_stat WHERE user_id = a.id), 0)
              + coalesce((SELECT sum(runs) FROM stat_delta WHERE user_id = a.id AND xact >= (SELECT unfolded_from())), 0) > 0) $$;
 
--- The people with the highest scores, and their ranks.
+-- The people with the highest scores, and their ranks. Those who wish to be on no leaderboard keep their rank, and are not told: where most of three times
+-- as many people wish it, the list is shorter.
 CREATE FUNCTION top_people(p_maximum int) RETURNS TABLE (user_id bigint, score bigint, rank bigint) STABLE LANGUAGE sql AS $$
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
-best AS (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 ORDER BY runs DESC, user_id LIMIT p_maximum + (SELECT count(*) FROM u))
-SELECT user_id, runs, rank() OVER (ORDER BY runs DESC) FROM (
-    SELECT user_id, runs FROM best b WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = b.user_id) UNION ALL
-    SELECT user_id, runs FROM u WHERE runs > 0) t ORDER BY runs DESC, user_id LIMIT p_maximum $$;
+best AS (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 ORDER BY runs DESC, user_id LIMIT 3 * p_maximum + (SELECT count(*) FROM u))
+SELECT r.* FROM (
+    SELECT user_id, runs, rank() OVER (ORDER BY runs DESC) FROM (
+        SELECT user_id, runs FROM best b WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = b.user_id) UNION ALL
+        SELECT user_id, runs FROM u WHERE runs > 0) t ORDER BY runs DESC, user_id LIMIT 3 * p_maximum) r
+ WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = r.user_id AND a.off_boards) ORDER BY r.runs DESC, r.user_id LIMIT p_maximum $$;
 
--- A person with up to p_window people before and after, in the order of all people who have answered.
+-- A person with up to p_window people before and after, in the order of all people who have answered, without those who wish to be on no leaderboard.
 CREATE FUNCTION people_around(p_user bigint, p_window int) RETURNS TABLE (user_id bigint, score bigint, rank bigint) STABLE LANGUAGE sql AS $$
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
 me AS MATERIALIZED (SELECT score FROM place_of(p_user)),
@@ -80,7 +84,9 @@ first AS MATERIALIZED (SELECT max(runs) AS runs FROM list),
 above AS (                                              -- the list begins amid people of equal score
     SELECT folded_above(f.runs) + (SELECT count(*) FILTER (WHERE u.runs > f.runs) - count(*) FILTER (WHERE u.folded > f.runs) FROM u) AS first,
            folded_above(f.runs - 1) + (SELECT count(*) FILTER (WHERE u.runs >= f.runs) - count(*) FILTER (WHERE u.folded >= f.runs) FROM u) AS others FROM first f)
-SELECT l.user_id, l.runs,
-       CASE WHEN l.runs = f.runs THEN a.first + 1
-            ELSE a.others + rank() OVER (ORDER BY l.runs DESC) - (SELECT count(*) FROM list x WHERE x.runs = f.runs) END
-  FROM list l, first f, above a ORDER BY l.runs DESC, l.user_id $$;
+SELECT r.* FROM (
+    SELECT l.user_id, l.runs,
+           CASE WHEN l.runs = f.runs THEN a.first + 1
+                ELSE a.others + rank() OVER (ORDER BY l.runs DESC) - (SELECT count(*) FROM list x WHERE x.runs = f.runs) END
+      FROM list l, first f, above a) r
+ WHERE r.user_id = p_user OR NOT EXISTS (SELECT FROM account x WHERE x.id = r.user_id AND x.off_boards) ORDER BY r.runs DESC, r.user_id $$;

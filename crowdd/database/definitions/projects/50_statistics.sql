@@ -223,8 +223,8 @@ SELECT coalesce(max(s.recent_anonymous), 0) + coalesce(sum(more) FILTER (WHERE a
                FROM unfolded_runs(p_project, true, p_now) d LEFT JOIN volunteer v ON v.project_id = p_project AND v.actor = d.actor) m ON true $$;
 
 -- The volunteers with the most answers in a project, with or without an account, of all time or of the last two weeks.
--- Reads as many folded rows as requested, and one more for each volunteer with unfolded rows. Blocked people are
--- skipped.
+-- Reads as many folded rows as requested, and one more for each volunteer with unfolded rows. Blocked people, and
+-- those who wish to be on no leaderboard, are skipped.
 CREATE FUNCTION top_volunteers(p_project bigint, p_known boolean, p_recent boolean, p_maximum int, p_now timestamptz)
 RETURNS TABLE (actor text, runs bigint) STABLE LANGUAGE plpgsql AS $$
 BEGIN
@@ -236,15 +236,15 @@ BEGIN
     ), n AS (SELECT p_maximum + count(*) AS maximum FROM d),
     folded AS (
         (SELECT v.actor, v.runs FROM volunteer v WHERE v.project_id = p_project AND v.actor LIKE 'u:%' = p_known AND v.runs > 0 AND NOT p_recent
-            AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(v.actor, 3)::bigint AND NOT a."restrict"))
+            AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(v.actor, 3)::bigint AND NOT a."restrict" AND NOT a.off_boards))
           ORDER BY v.runs DESC, v.actor LIMIT (SELECT maximum FROM n)) UNION ALL
         (SELECT v.actor, v.recent FROM volunteer v WHERE v.project_id = p_project AND v.actor LIKE 'u:%' = p_known AND v.recent > 0 AND p_recent
-            AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(v.actor, 3)::bigint AND NOT a."restrict"))
+            AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(v.actor, 3)::bigint AND NOT a."restrict" AND NOT a.off_boards))
           ORDER BY v.recent DESC, v.actor LIMIT (SELECT maximum FROM n)))
     SELECT t.actor, t.runs::bigint FROM (
         SELECT f.actor, f.runs FROM folded f WHERE NOT EXISTS (SELECT FROM d WHERE d.actor = f.actor) UNION ALL
         SELECT d.actor, d.runs FROM d WHERE d.runs > 0
-           AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(d.actor, 3)::bigint AND NOT a."restrict"))) t
+           AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(d.actor, 3)::bigint AND NOT a."restrict" AND NOT a.off_boards))) t
      ORDER BY 2 DESC, 1 LIMIT p_maximum;
 END $$;
 
