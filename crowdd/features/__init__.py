@@ -14,6 +14,7 @@ FEATURES: Final = (
     "results",
     "groups",
     "tasks",
+    "chains",
     "presenters",
     "trust",
     "analyses",

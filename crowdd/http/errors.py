@@ -192,6 +192,8 @@ CODES: tuple[ErrorCode, ...] = (
         "batch_full", errors.ForbiddenError, "The batch has reached its maximum number of files. Start another one."
     ),
     ErrorCode("site_full", errors.ForbiddenError, "The site has no space for more media files."),
+    ErrorCode("step_taken", errors.ConflictError, "The project is the next step of another project."),
+    ErrorCode("too_many_steps", errors.ConflictError, "The project has as many next steps as it may have."),
     ErrorCode("quota_exceeded", errors.ForbiddenError, "The account's projects would exceed their quota."),
     ErrorCode("not_ready", errors.ForbiddenError, "The project has no presenter or no tasks."),
     ErrorCode("no_draft", errors.ForbiddenError, "Only drafts have a “try it” link."),
