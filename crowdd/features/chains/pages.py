@@ -69,7 +69,7 @@ class NextStepPages:
         else:
             columns = await self._chains.columns(row["id"])
             values = dict.fromkeys(FIELDS, "") | {"columns": "\n".join(columns)}
-        return await self._page(incoming, row, self._forms.filled(incoming, **values))
+        return await self._page(incoming, row, self._forms.filled(incoming, **values), steps=steps)
 
     async def save(self, incoming: Incoming, short_name: str) -> Response:
         """Saves a rule; ``btn`` = ``Preview`` shows its effect. ``next`` = ``new``: of a new project ``new_name``."""
@@ -125,9 +125,10 @@ class NextStepPages:
         message: Message = NO_MESSAGE,
         *,
         preview: list[PreviewedSource] | None = None,
+        steps: list[NextStep] | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row, _("Next steps"))
-        steps = await self._chains.next_steps(incoming.who, row["id"])
+        steps = await self._chains.next_steps(incoming.who, row["id"]) if steps is None else steps
         fields = declared(row["info"])
         public = NextStepsPublic(**context.public, steps=steps, preview=preview, form=form, **message)
         private = NextStepsPrivate(
