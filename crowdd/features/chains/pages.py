@@ -109,10 +109,11 @@ class NextStepPages:
         """The id of a new draft. Raises FormError."""
         name = incoming.field("new_name").strip()
         short_name = project_validation.slug(name) if name else ""
-        if wrong := project_validation.mistakes(name, short_name or "x", ""):
+        if wrong := project_validation.mistakes(name, short_name or "x", name):
             raise FormError({"new_name": next(iter(wrong.values()))})
+        values = {"name": name, "short_name": short_name, "description": name}
         try:
-            made = await self._records.create(PROJECT, incoming.who, {"name": name, "short_name": short_name})
+            made = await self._records.create(PROJECT, incoming.who, values)
         except (ConflictError, InvalidValueError) as error:
             raise FormError({"new_name": [str(error)]}) from None
         return int(made["id"])

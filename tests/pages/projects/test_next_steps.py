@@ -10,9 +10,6 @@ from pages.review.test_review_pages import HTML
 from support.browsers import signed_in
 from support.checks.shows import shows
 
-from crowdd.features.chains.feature import FOLLOW_CHAINS_JOB
-from crowdd.features.results.feature import COMPARE_ANSWERS_JOB
-
 FIELDS = [{"name": "lines", "at": "/lines", "type": "boxes"}, {"name": "kind", "at": "/kind", "type": "label"}]
 RULE = {"each": {"field": "lines"}, "columns": {"n": "page"}, "answers": {"kind": "sort"}}
 FORM = {
@@ -47,7 +44,7 @@ class Steps:
         assert (await self.volunteer.get(f"/api/project/{self.pages['id']}/newtask")).json()["id"] == task
         body = {"project_id": self.pages["id"], "task_id": task, "info": {"lines": boxes, "kind": "letter"}}
         assert (await self.volunteer.post("/api/taskrun", json=body)).status == 200
-        await COMPARE_ANSWERS_JOB.work(self.served.house)
+        await self.served.run_job("compare_answers")
 
     async def tasks(self):
         return (await self.program.get(f"/api/task?project_id={self.lines['id']}")).json()
@@ -64,7 +61,7 @@ async def test_an_owner_looks_at_a_preview_saves_a_step_and_ends_it(served):
     assert (preview["task_id"], preview["n"]) == (steps.pages["tasks"][0], 2) and seen["steps"] == []
     assert preview["parts"][0] == {"part": "1", "info": {"page": 0, "sort": "letter", **BOX}}
     assert (await steps.owner.send_form(steps.at, form)).json()["status"] == "success"
-    await FOLLOW_CHAINS_JOB.work(served.house)
+    await served.run_job("follow_chains")
     (step,) = (await steps.owner.page(steps.at)).json()["steps"]
     assert (step["id"], step["made"], step["rule"]) == (steps.lines["id"], 2, RULE)
     text = (await steps.owner.get(f"{steps.at}?edit={steps.lines['id']}", headers=HTML)).text
@@ -111,7 +108,7 @@ async def test_programs_link_projects_and_exports_say_where_tasks_come_from(serv
     assert tried.status == 200 and tried.json()["preview"][0]["n"] == 2, tried.text
     assert (await steps.program.get(steps.api)).json() == []
     assert (await steps.program.put(one, json=body)).json() == tried.json()
-    await FOLLOW_CHAINS_JOB.work(served.house)
+    await served.run_job("follow_chains")
     page = steps.pages["tasks"][0]
     first, _second = await steps.tasks()
     assert first["info"] == {"page": 0, "sort": "letter", **BOX}
@@ -151,11 +148,11 @@ async def test_volunteers_find_the_next_step_while_it_has_open_tasks(served):
     steps = await Steps(served).build()
     assert (await steps.program.put(f"{steps.api}/{steps.lines['id']}", json={"rule": RULE})).status == 200
     thanks = "/project/pages/thanks"
-    assert (await steps.volunteer.get(thanks)).json()["steps"] == [], "a draft is nobody else's business"
-    await FOLLOW_CHAINS_JOB.work(served.house)
+    assert (await steps.volunteer.page(thanks)).json()["steps"] == [], "a draft is nobody else's business"
+    await served.run_job("follow_chains")
     assert (await steps.program.post("/project/lines/publish", json={})).status == 200
     step = {"name": "Lines", "short_name": "lines", "before": False, "open": True}
-    assert (await steps.volunteer.get(thanks)).json()["steps"] == [step]
+    assert (await steps.volunteer.page(thanks)).json()["steps"] == [step]
     assert "Next step: Lines" in (await steps.owner.get(thanks, headers=HTML)).text
     assert "Next step: Lines" in (await steps.owner.get("/project/pages/", headers=HTML)).text
     assert "Step before: Pages" in (await steps.owner.get("/project/lines/", headers=HTML)).text

@@ -40,7 +40,7 @@ SELECT open_to_changes(t, p_trial, p_now) AND (t).mode <> 'gold' AND (p_trial OR
 -- What tasks say: complete is null for one that was deleted; said has what the answers say at each answer field, as in result.further.
 CREATE FUNCTION read_sources(p_project bigint, p_tasks bigint[])
 RETURNS TABLE (task_id bigint, complete boolean, info jsonb, priority_0 float8, result_id bigint, names text[], said jsonb) STABLE LANGUAGE sql AS $$
-SELECT u.id, l.done AND l.mode <> 'gold' AND r.id IS NOT NULL, t.info, l.priority_0, r.id, coalesce(p.answer_names, '{answer}'),
+SELECT u.id, CASE WHEN l.task_id IS NOT NULL THEN l.done AND l.mode <> 'gold' AND r.id IS NOT NULL END, t.info, l.priority_0, r.id, coalesce(p.answer_names, '{answer}'),
        jsonb_build_array(said_as_json((r.consensus, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said)) || coalesce(r.further, '[]')
   FROM unnest(p_tasks) u (id)
   LEFT JOIN project p ON p.id = p_project
