@@ -64,11 +64,12 @@ class NextStepPages:
         row = await self._projects.owned(short_name, incoming.who)
         steps = await self._chains.next_steps(incoming.who, row["id"])
         edited = next((step for step in steps if str(step["id"]) == incoming.query.get("edit")), None)
+        values: dict[str, object]
         if edited is not None:
             values = values_of(stored_rule(edited["rule"])) | {"next": str(edited["id"])}
         else:
             columns = await self._chains.columns(row["id"])
-            values = dict.fromkeys(FIELDS, "") | {"columns": "\n".join(columns)}
+            values = {**dict.fromkeys(FIELDS, ""), "columns": "\n".join(columns)}
         return await self._page(incoming, row, self._forms.filled(incoming, **values), steps=steps)
 
     async def save(self, incoming: Incoming, short_name: str) -> Response:
