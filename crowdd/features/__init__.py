@@ -15,6 +15,7 @@ FEATURES: Final = (
     "groups",
     "answer_files",
     "tasks",
+    "chains",
     "presenters",
     "trust",
     "analyses",

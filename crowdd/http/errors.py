@@ -197,6 +197,8 @@ CODES: tuple[ErrorCode, ...] = (
         "files_full", errors.ForbiddenError, "The project has as many bytes of files of volunteers as it accepts."
     ),
     ErrorCode("file_used", errors.ForbiddenError, "Another answer has a file that this answer names."),
+    ErrorCode("step_taken", errors.ConflictError, "The project is the next step of another project."),
+    ErrorCode("too_many_steps", errors.ConflictError, "The project has as many next steps as it may have."),
     ErrorCode("quota_exceeded", errors.ForbiddenError, "The account's projects would exceed their quota."),
     ErrorCode("not_ready", errors.ForbiddenError, "The project has no presenter or no tasks."),
     ErrorCode("no_draft", errors.ForbiddenError, "Only drafts have a “try it” link."),

@@ -45,6 +45,7 @@ CHECKS = (
     Check("sums of alpha", "check_alpha", "repair_alpha"),
     Check("reliability", "check_trust", "repair_trust"),
     Check("gold tasks", "check_gold", "repair_gold"),
+    Check("next steps", "check_chains", "repair_chains"),
     Check("positions", "check_positions", "repair_positions"),
     Check("answers of volunteers", "check_volunteers", "repair_volunteers"),
     Check("the last two weeks", "check_recent", "repair_recent"),

@@ -107,6 +107,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/fieldguide": (4, 5, 5),
     "/project/<short_name>/fieldguide/edit": (None, 4, 4),
     "/project/<short_name>/newtask": (3, 5, 5),
+    "/project/<short_name>/next": (None, 7, 7),
     "/project/<short_name>/password": (0, 1, 1),
     "/project/<short_name>/pictures": (None, 4, 4),
     "/project/<short_name>/publish": (None, 6, 6),

@@ -15,6 +15,7 @@ from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import Role
+from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Number, Timestamp
 
@@ -263,6 +264,30 @@ async def predicted(db: Database, project_id: int) -> list[Source]:
         " 'probability', p.probability) ORDER BY p.id) AS said FROM prediction p WHERE p.project_id = t.project_id AND p.task_id = t.task_id"
     )
     return [Source([Column("predictions", "json", "predicted.said", True, about)], rows, "predicted")]
+
+
+async def chained(db: Database, kind: Kind, project_id: int) -> list[Source]:
+    """Columns with what the task of a row was made of, where tasks were made of those of another project. For owners."""
+    sql = "SELECT 1 FROM task_source WHERE (project_id + 0) = %(id)s LIMIT 1"
+    if await one_or_none(db, sql, {"id": project_id}) is None:
+        return []
+    task_id = "t.id" if kind is TASK else "t.task_id"
+    columns = [
+        Column("source_task_id", "integer", "source.source_task_id", about="The task of the step before."),
+        Column(
+            "source_part", "text", "source.part", about="Which part of that task, such as a line; '' for all of it."
+        ),
+        Column(
+            "source_changed",
+            "boolean",
+            "source.changed",
+            about="Whether that task says something else by now, or is gone.",
+        ),
+    ]
+    rows = (
+        f"SELECT source_task_id, part, changed FROM task_source WHERE task_id = {task_id} AND project_id = t.project_id"
+    )
+    return [Source(columns, rows, "source")]
 
 
 def analysed(analysis: ExportedAnalysis) -> Source:

@@ -146,6 +146,8 @@ class Tables:
                 raise NotFoundError(NOT_FOUND, hint=f"The project has no finished analysis {file.analysis}.")
             sources += [] if analysis is None else [column_statements.analysed(analysis)]
             sources += await column_statements.predicted(tx, file.chosen.project_id)
+        if file.kind in (TASK, TASK_RUN, RESULT) and file.chosen.owns:
+            sources += await column_statements.chained(tx, file.kind, file.chosen.project_id)
         return sources
 
     async def _by_volunteer(self, tx: Database, file: ExportFile, *, typed: bool) -> statements.Table:

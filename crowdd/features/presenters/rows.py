@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from crowdd.features.projects.rows import ChainStep
 from crowdd.kernel.values import Json
 
 
@@ -28,3 +29,9 @@ class OwnReading(TypedDict):
     same: bool
     n: int
     total: int
+
+
+class Steps(TypedDict):
+    """Projects around one in its chain."""
+
+    steps: list[ChainStep]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, fetch_row, fetch_rows
-from crowdd.features.presenters.rows import OwnReading, OwnShare
+from crowdd.features.presenters.rows import OwnReading, OwnShare, Steps
+from crowdd.features.projects.rows import ChainStep
 from crowdd.kernel.requester import Requester
 
 _LOOKED_AT = 2_000  # last answers of an account
@@ -48,6 +49,11 @@ async def list_own_readings(db: Database, who: Requester, project_id: int, maxim
          WHERE s.consensus IS NOT NULL AND v.own IS NOT NULL ORDER BY r.id DESC""",
         _values(who, project_id, maximum),
     )
+
+
+async def list_steps(db: Database, project_id: int) -> list[ChainStep]:
+    """The public projects before and behind one in its chain, those behind it first."""
+    return (await fetch_row(db, Steps, "SELECT steps_around(%(project)s) AS steps", {"project": project_id}))["steps"]
 
 
 def _own(who: Requester) -> str:

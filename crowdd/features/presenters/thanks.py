@@ -11,7 +11,7 @@ from crowdd.database.access import Database
 from crowdd.features.presenters import statements
 from crowdd.features.presenters.rows import OwnReading, OwnShare
 from crowdd.features.projects.project_lists import ProjectLists
-from crowdd.features.projects.rows import ListedProject, ProjectPage
+from crowdd.features.projects.rows import ChainStep, ListedProject, ProjectPage
 from crowdd.features.results.results import FinishedTasks
 from crowdd.features.results.rows import ResultSummary
 from crowdd.features.tasks.contributions import Contributions
@@ -69,6 +69,10 @@ class Thanks:
             return None
         summary = await self._finished_tasks.summary(row, _OUTCOMES)
         return summary if summary["outcomes"] else None
+
+    async def steps(self, row: ProjectPage) -> list[ChainStep]:
+        """The public projects before and behind this one in its chain, those behind it first."""
+        return await statements.list_steps(self._db, row["id"])
 
     async def next_projects(self, row: ProjectPage) -> list[ListedProject]:
         """Other public projects with open tasks."""

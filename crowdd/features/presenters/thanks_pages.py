@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from crowdd.features.presenters.thanks import Thanks
 from crowdd.features.projects.projects import Projects
+from crowdd.features.projects.rows import ChainStep
 from crowdd.features.projects.serializers import project_summary
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results import result_display
@@ -23,7 +24,7 @@ from crowdd.kinds.answers.words import words_of
 class ThanksPublic(ProjectPublic):
     """``done`` answers of the requester. ``settled`` of the last ``recent`` have a result; null where that is not told.
 
-    ``readings`` are two of these, and ``projects`` those to go on with.
+    ``readings`` are two of these, and ``projects`` those to go on with; ``steps`` are around this one in its chain.
     """
 
     done: int
@@ -31,6 +32,7 @@ class ThanksPublic(ProjectPublic):
     settled: int | None
     readings: list[Values]
     projects: list[Values]
+    steps: list[ChainStep]
 
 
 class ThanksPrivate(ProjectPrivate):
@@ -67,6 +69,7 @@ class ThanksPages:
             settled=work.settled,
             readings=[{name: value for name, value in one.items() if name != "task_info"} for one in work.readings],
             projects=[project_summary(one) for one in await self._thanks.next_projects(row)],
+            steps=await self._thanks.steps(row),
         )
         if incoming.wants_json:
             return Page("project/thanks.html", public)

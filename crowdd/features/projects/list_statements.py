@@ -271,7 +271,7 @@ _LEADERS = """(SELECT coalesce(json_agg(json_build_object('name', u.name, 'fulln
 _OVERVIEW = Prepared(
     f"""
     SELECT c.name AS subject, c.short_name AS subject_name, h.n AS n_here, a.n AS n_agreement, a.agreement,
-           {_LEADERS}
+           steps_around(p.id) AS steps, {_LEADERS}
       FROM clock() now_, project p JOIN project_ledger l ON l.project_id = p.id JOIN category c ON c.id = p.category_id
      CROSS JOIN LATERAL (
         SELECT count(DISTINCT actor)::int AS n FROM (

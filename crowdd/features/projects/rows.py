@@ -11,6 +11,15 @@ from crowdd.kernel.values import JsonObject, Values
 from crowdd.kinds.roles import Role
 
 
+class ChainStep(TypedDict):
+    """A public project before or behind another one in a chain. ``open``: some of its tasks still need answers."""
+
+    name: str
+    short_name: str
+    before: bool
+    open: bool
+
+
 class ProjectOverview(TypedDict):
     """What the page of a project tells of it. ``agreement`` is the average of the ``n_agreement`` last results that
     compare several answers, as on the results page. ``leaders`` are people with an account: name, fullname, info, answers.
@@ -22,6 +31,7 @@ class ProjectOverview(TypedDict):
     n_agreement: int
     agreement: float | None
     leaders: list[Values]
+    steps: list[ChainStep]
 
 
 class Contributors(TypedDict):

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from crowdd.core.text.markdown import Rendered, render
 from crowdd.features.analyses.methods import METHODS
+from crowdd.features.chains.forms import FIELDS as STEP_FIELDS
 from crowdd.features.publishing import publishing
 from crowdd.features.questions.first_step import first_step
 from crowdd.features.results import agreement_chart
@@ -43,6 +44,7 @@ from crowdd.kinds.answer_files import FILE_KINDS
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.reading import value_at
 from crowdd.kinds.answers.words import words_of
+from crowdd.kinds.chains import TESTS
 from crowdd.kinds.questions.declarations import declarations
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_rules import ACTIONS, MEASURES, OF_A_CHOICE, SHARES
@@ -154,7 +156,13 @@ PAGE_KEYS: Context = {
     "pro_features": {"auditlog_enabled": True, "autoimporter_enabled": False, "webhooks_enabled": True},
     "title": "Who walks through the night gate",
 }  # fmt: skip
+STEPS: list[Context] = [
+    {"name": "Transcribe the lines", "short_name": "lines", "before": False, "open": True},
+    {"name": "Sort the boxes", "short_name": "boxes", "before": True, "open": True},
+    {"name": "Check", "short_name": "check", "before": False, "open": False},
+]
 OVERVIEW: Context = {
+    "steps": STEPS,
     "subject": "Nature", "subject_name": "nature", "n_here": 38, "n_agreement": 1000, "agreement": 0.94,
     "leaders": [{"name": one["name"], "fullname": one["fullname"], "info": {}, "answers": one["score"]} for one in PEOPLE],
 }  # fmt: skip
@@ -667,6 +675,7 @@ def _thanks_cases(at: str) -> Iterator[Case]:
     other = reading | {"answer": ["owl", "fox"], "result": "owl", "same": False, "n": 1, "total": 1}
     pictures = [["/uploads/project-8/a.jpg"], []]
     keys |= {"done": 142, "recent": 100, "settled": 31, "readings": [reading, other], "pictures": pictures}
+    keys["steps"] = STEPS
     outcomes = [{"answer": "fox", "filter": '"fox"', "n": 60}, {"answer": None, "filter": "null", "n": 20}]
     rest = {"tasks": 100, "kinds": 4, "others": 10, "tied": 5, "pending": 3, "unanswered": 2}
     keys |= {"found": rest, "outcomes": [*outcomes, {"answer": None, "filter": "", "n": 1}]}
@@ -2238,6 +2247,27 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "none", keys | {"reviewers": [], "form": missing})
     yield from _adaptive_cases(at, owner)
     yield from _rules_cases(at, owner)
+    yield from _next_step_cases(at, owner)
+
+
+def _next_step_cases(at: str, owner: Context) -> Iterator[Case]:
+    page, keys = "project/next_steps.html", frame(ILSE, f"{at}next") | owner | {"title": "Next steps"}
+    rule = {"each": {"field": "lines"}, "columns": {"picture": "picture"}, "answers": {}}
+    step = {"id": 9, "name": "Transcribe the lines", "short_name": "lines", "open_tasks": 812, "rule": rule}
+    step |= {"made": 4210, "changed": 3, "waiting": 1, "failure": None}
+    full = step | {"id": 10, "changed": 0, "waiting": 0, "failure": "An account may have 1,000 tasks."}
+    form = FORM | dict.fromkeys(STEP_FIELDS, "") | {"columns": "picture", "next": Word("9")}
+    keys |= {"candidates": [{"id": 9, "name": "Transcribe the lines"}, {"id": 11, "name": "Check"}], "form": form}
+    keys |= {"fields": ["lines", "kind"], "item_fields": ["lines"], "tests": [*map(Word, TESTS)], "rows": [1, 2, 3]}
+    keys |= {"steps": [step, full], "preview": None, "full": False}
+    yield Case(page, "some", keys)
+    yield Case(page, "none", keys | {"steps": [], "candidates": []})
+    part = {"part": "1", "info": {"picture": "https://elsewhere.example/1.jpg", "x": 10, "geometry": {"type": "Point"}}}
+    preview = [{"task_id": 7, "n": 2, "parts": [part, part]}, {"task_id": 8, "n": None, "parts": []}]
+    filled = {"each": "lines", "label": "text", "field_1": "kind", "test_1": Word("is_not"), "value_1": "map"}
+    yield Case(page, "preview", keys | {"preview": preview, "form": form | filled | {"crop_column": "picture"}})
+    wrong = {"next": ["Choose one of your projects."], "value_1": ["Enter a number."], "rule": ["That is no rule."]}
+    yield Case(page, "wrong", keys | {"form": form | {"errors": wrong}, "preview": [], "full": True})
 
 
 def _rules_cases(at: str, owner: Context) -> Iterator[Case]:

@@ -161,6 +161,12 @@ BEGIN
     DELETE FROM past_row WHERE ctid = ANY (ARRAY(SELECT ctid FROM past_row WHERE project_id = p_project LIMIT 5000));
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM task_source WHERE ctid = ANY (ARRAY(SELECT ctid FROM task_source WHERE (project_id + 0) = p_project LIMIT 5000));
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM chain_source WHERE ctid = ANY (ARRAY(SELECT ctid FROM chain_source WHERE (project_id + 0) = p_project LIMIT 5000));
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
     DELETE FROM change_feed WHERE project_id = p_project;
     DELETE FROM evidence WHERE project_id = p_project;
     DELETE FROM event_sequence WHERE project_id = p_project;

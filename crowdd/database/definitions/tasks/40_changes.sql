@@ -250,6 +250,7 @@ BEGIN
     DELETE FROM task_key WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_origin WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM sample_task WHERE project_id = p_project AND task_id = ANY (ids);
+    UPDATE task_source SET task_id = NULL WHERE task_id = ANY (ids) AND project_id = p_project;
     DELETE FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task WHERE project_id = p_project AND id = ANY (ids);
     RETURN n;

@@ -1,0 +1,1 @@
+"""Chains: what comes out of one project becomes the tasks of the next."""
