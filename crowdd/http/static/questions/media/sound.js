@@ -1,6 +1,6 @@
 /* Sounds and videos: a player of our own around the browser's, which is the same everywhere, goes by keys, and loads a recording once. */
 import { element } from "../element.js";
-import { isAddress } from "../stage.js";
+import { broughtOr, isAddress } from "../sources.js";
 import { Line } from "./line.js";
 
 const STEP = 2, TIMES = 2; // seconds; how much a press enlarges
@@ -48,7 +48,7 @@ export function playing(player, context) {
       const file = await recording(address);
       if (!file) recordings.delete(address); // another time it may be there
       shown = file ? URL.createObjectURL(file) : "";
-      await loaded(player, shown || address);
+      await loaded(player, shown || broughtOr(address));
       await line.show(Boolean(file));
       bar.begin();
     },
@@ -57,7 +57,7 @@ export function playing(player, context) {
 }
 
 async function fetched(address) {
-  const answer = await fetch(address), size = Number(answer.headers.get("Content-Length"));
+  const answer = await fetch(broughtOr(address)), size = Number(answer.headers.get("Content-Length"));
   if (answer.ok && size <= WHOLE_MAX) return answer.blob();
   answer.body?.cancel();
   return null;
