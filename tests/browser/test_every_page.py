@@ -25,7 +25,7 @@ _FILES = (
     "/project/<short_name>/<int:task_id>/results.json", "/project/<short_name>/share/poster.pdf",
     "/project/<short_name>/share/qr.png", "/project/<short_name>/share/qr.svg",
     "/project/<short_name>/tasks/import/<int:import_id>/errors", "/project/<short_name>/tasks/import/<int:import_id>/gone",
-    "/site.css", "/site.pmtiles",
+    "/app/worker.js", "/project/<short_name>/along", "/site.css", "/site.pmtiles", "/site.webmanifest",
 )  # fmt: skip
 _LEAD_ELSEWHERE = (
     "/admin/", "/github/oauth_authorized", "/google/oauth_authorized", "/help/api", "/orcid/oauth_authorized", "/project/",

@@ -53,6 +53,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/account/profile": (None, 4, 4),
     "/account/register": (2, None, None),
     "/account/signin": (0, None, None),
+    "/app/": (0, 1, 1),
     "/admin/announcement": (None, None, 2),
     "/admin/announcement/<int:announcement_id>/update": (None, None, 2),
     "/admin/announcement/new": (None, None, 1),

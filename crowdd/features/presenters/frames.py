@@ -16,7 +16,8 @@ from crowdd.http.html import frames
 from crowdd.http.html.rendering import Templates
 from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Response
+from crowdd.http.responses import BytesResponse
+from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.languages.content_languages import direction_of, language_of
 from crowdd.kernel.requester import Requester
@@ -41,7 +42,7 @@ class PresenterFrames:
         self._guides = guides
         self._https = base_url.startswith("https:")
 
-    async def presenter(self, incoming: Incoming, short_name: str, kind: presenter_contents.Kind) -> Response:
+    async def presenter(self, incoming: Incoming, short_name: str, kind: presenter_contents.Kind) -> BytesResponse:
         """The owner's document. It holds nothing about the volunteer except the language."""
         row = await self._projects.page(short_name, incoming.who)
         locale, source = locale_of(incoming), presenter_contents.source(row["info"], kind)
@@ -66,13 +67,27 @@ class PresenterFrames:
         }
         return self._document("project/frame.html", context)
 
+    async def whole(self, incoming: Incoming, short_name: str) -> BytesResponse:
+        """The document of the frame with a project's questions, as text, for people who take tasks along.
+
+        Raises NotFoundError for a presenter of an owner's own, and for questions on a map, which need a line.
+        """
+        row = await self._projects.page(short_name, incoming.who)
+        if presenter_contents.is_written(row["info"], "newtask") or not presenter_contents.has(row["info"], "newtask"):
+            raise NotFoundError("404 Not Found")
+        if "map" in documents.families_of(row["info"]):
+            raise NotFoundError("404 Not Found")
+        document = await self.presenter(incoming, short_name, "newtask")
+        headers = {**frames.api_headers(), "Cache-Control": "no-store"}
+        return BytesResponse(document.body, "text/plain; charset=utf-8", headers=headers)
+
     def files(self, info: presenter_contents.Info) -> FrameFiles:
         """The scripts and style sheets of the frame with a project's questions."""
         families = documents.families_of(info)
         paths = [f"bundles/{name}.{suffix}" for name in families for suffix in ("js", "css")]
         return FrameFiles(paths=paths, bytes=sum(map(self._templates.size, paths)))
 
-    def preview(self, incoming: Incoming) -> Response:
+    def preview(self, incoming: Incoming) -> BytesResponse:
         """An empty document for the preview in the editor: the page around the frame sends the text."""
         locale = locale_of(incoming)
         context: dict[str, str | bool | list[str]] = {
@@ -86,7 +101,7 @@ class PresenterFrames:
         }
         return self._document("project/preview.html", context)
 
-    def _document(self, template: str, context: dict[str, str | bool | list[str]]) -> Response:
+    def _document(self, template: str, context: dict[str, str | bool | list[str]]) -> BytesResponse:
         document = self._templates.render(template, context)
         return BytesResponse(document.encode(), headers=frames.frame_headers(https=self._https))
 

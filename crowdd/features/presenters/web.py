@@ -8,6 +8,7 @@ import attrs
 
 from crowdd.core.base import Base
 from crowdd.features.accounts.feature import AccountsFeature
+from crowdd.features.presenters.app_pages import AppPages
 from crowdd.features.presenters.editor_pages import EditorPages
 from crowdd.features.presenters.feature import PresentersFeature
 from crowdd.features.presenters.frames import PresenterContexts, PresenterFrames
@@ -58,5 +59,6 @@ class PresentersWeb(FeatureWeb):
         yield PresentingPages(
             projects, contributions, self.results.finished_tasks, contexts, frames, Confirm(self.web.csrf), views
         )
+        yield AppPages(self.web.templates, self.base.site, frames)
         yield ThanksPages(projects, self.presenters.thanks, views)
         yield EditorPages(projects, self.question_pages.previews, self.question_pages.editor, frames, forms, views)

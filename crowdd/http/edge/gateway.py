@@ -67,12 +67,14 @@ class Gateway(RootResource):
     def render(self, request: Request) -> bytes | int:
         path = normalise_path(request)
         request.route = "(refused)"
-        if path.startswith("/static/"):
+        headers, marked = request.header_texts(), b"_presenter" in request.args
+        dest = headers.get("sec-fetch-dest", "").strip().lower()
+        if path.startswith("/static/") and not frames.is_foreign_worker(path, dest):
             request.route = "/static/"
             return self._static_file(request, path.removeprefix("/static/"))
         request.address = client_address(request, self._settings)
-        headers, marked = request.header_texts(), b"_presenter" in request.args
-        dest = headers.get("sec-fetch-dest", "").strip().lower()
+        if frames.is_foreign_worker(path, dest):
+            return self._refuse(request, "No service worker is at this address.")
         if frames.wants_stub(path, marked, dest):
             request.route = "(frame)"
             return self._write(request, BytesResponse(frames.STUB.encode(), headers=frames.stub_headers()))

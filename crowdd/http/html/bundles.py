@@ -247,7 +247,17 @@ TASK_PAGE: Final = Bundle(
     "bundles/task.js",
     tuple(
         f"{name}.js"
-        for name in ("ui", "unsaved", "task", "task_keys", "leases", "session", "tutorial", "presenter/bridge")
+        for name in (
+            "ui",
+            "unsaved",
+            "task",
+            "task_keys",
+            "leases",
+            "ride_page",
+            "session",
+            "tutorial",
+            "presenter/bridge",
+        )
     ),
 )
 """The scripts of the page around a presenter."""

@@ -28,6 +28,12 @@ SITE_STYLE: Final = "/site.css"
 SITE_MAP: Final = "/site.pmtiles"
 """The map of the site (``[maps] file``), of which maps in frames load parts."""
 
+MANIFEST: Final = "/site.webmanifest"
+"""What browsers need to know to install the site."""
+
+WORKER: Final = "/app/worker.js"
+"""The script of the service worker; no other address of ours may become one."""
+
 CARD: Final = re.compile(r"/project/[^/]+/embed/?")
 """The paths of the cards that pages of other sites may show in a frame."""
 
@@ -84,11 +90,14 @@ def shared_page_headers(host: str = "", inlined: Inlined | None = None) -> dict[
 
 def _page_headers(scripts: str, host: str, inlined: Inlined | None) -> dict[str, str]:
     pictures, styles = _pictures(host), "'self'"
+    workers = "'none'"
     if inlined is not None:
         scripts, styles = f"{scripts} {inlined.script}", f"{styles} {inlined.style}"
+        workers = f"{host}{WORKER}" if _HOST.fullmatch(host) else "'self'"
     policy = (
         f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src {pictures} data:; media-src {pictures};"
-        " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"
+        f" font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src {workers}; frame-src 'self';"
+        " form-action 'self';"
         " base-uri 'none'; frame-ancestors 'none'"
     )
     return {
@@ -162,7 +171,26 @@ def upload_headers() -> dict[str, str]:
 
 def is_public(path: str) -> bool:
     """True for what anybody may load from anywhere: static files, uploads, the colours and the map of the site."""
-    return path.startswith(("/static/", "/uploads/")) or path in (SITE_STYLE, SITE_MAP)
+    return path.startswith(("/static/", "/uploads/")) or path in (SITE_STYLE, SITE_MAP, MANIFEST)
+
+
+def worker_headers(allowed: str = "") -> dict[str, str]:
+    """Headers of the service worker's script. It loads no other script, and asks this server alone.
+
+    It may answer below ``/app/``, where it is, or below the path ``allowed``.
+    """
+    return {
+        **_EVERYWHERE,
+        "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-cache",
+        **({"Service-Worker-Allowed": allowed} if allowed else {}),
+    }
+
+
+def is_foreign_worker(path: str, dest: str) -> bool:
+    """True when a browser asks for another script than WORKER as a service worker."""
+    return dest == "serviceworker" and path != WORKER
 
 
 def is_shown(path: str) -> bool:

@@ -147,6 +147,11 @@ class SiteContext:
         """The versioned address of a static file."""
         return self.static_files.url(path)
 
+    @property
+    def release(self) -> str:
+        """What changes with any static file."""
+        return self.static_files.release
+
     def inline(self, *paths: str) -> Markup:
         """Scripts or style sheets for an element of the page itself."""
         return Markup(self.static_files.text(*paths))  # noqa: S704 - files of ours
@@ -210,6 +215,15 @@ class Templates:
             "direction": direction_of,
         }
         self._base_url = base_url.rstrip("/")
+
+    def worker(self) -> str:
+        """The script of the service worker, with the name of what it keeps."""
+        files = self._site.static_files
+        return files.text("presenter/worker.js").replace("{release}", files.release)
+
+    def static(self, path: str) -> str:
+        """The versioned address of a static file."""
+        return self._site.static(path)
 
     def size(self, path: str) -> int:
         """How many bytes a static file has as most browsers get it."""

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -154,6 +155,12 @@ class StaticFiles:
     def url(self, path: str) -> str:
         """The address that may be kept for ever. KeyError for a file that is not there: a template names it wrongly."""
         return f"{self._prefix}{path}?v={self._files[path].version}"
+
+    @cached_property
+    def release(self) -> str:
+        """Eight hexadecimal digits that change with any of the files: what browsers keep of earlier ones is over."""
+        digests = "".join(self._files[path].digest for path in sorted(self._files))
+        return hashlib.sha256(digests.encode()).hexdigest()[:8]
 
     def text(self, *paths: str) -> str:
         """Scripts or style sheets as a page has them in itself, one after the other and without comments."""

@@ -8,6 +8,7 @@ const lease = 1000 * (project.info.lease_seconds || 3600); // milliseconds
 const KEEP_EVERY = Math.min(Math.max(lease / 4, 15000), 300000), MIN_PAUSE = 10000, LOOK_EVERY = 30000;
 
 const held = new Set(); // the one that is shown, and those that are kept ready
+const along = new Set(); // those that were taken along: they are not given back when this page is closed
 let current = null, changing = null, kept = -Infinity, keeping = 0, looking = 0;
 
 function show(task) {
@@ -47,6 +48,8 @@ on("presenter:task", ({ task }) => {
   show(task);
   keep();
 });
+on("presenter:along", ({ tasks }) => tasks.forEach((task) => along.add(task)));
+on("presenter:ride-over", () => show(null));
 on("presenter:saved", ({ task }) => gone(Number(task)));
 on("presenter:waiting", ({ task }) => held.delete(Number(task))); // its place is still needed when this page is closed
 on("presenter:released", ({ task }) => gone(task));
@@ -96,7 +99,7 @@ async function look() {
 // Closing: everything goes back. Other tabs of the same volunteer say at once what they still need.
 const TABS = `tasks-${project.id}`;
 addEventListener("pagehide", () => {
-  const [task, ...also] = [...held].slice(0, 100);
+  const [task, ...also] = [...held].filter((each) => !along.has(each)).slice(0, 100);
   if (task) ask("POST", `/api/task/${task}/release`, { also }, { keepalive: true }).catch(() => null);
   try { localStorage.setItem(TABS, String(Math.random())); } catch { /* switched off */ }
 });

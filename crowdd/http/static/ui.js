@@ -174,9 +174,21 @@ const tellPages = words => {
 const forget = area => {
   for (const key of Object.keys(area)) if (/^(presenter-\d+(-\d+)?$|recent-projects$|draft |guide )/.test(key)) area.removeItem(key);
 };
-addEventListener("submit", event => {
-  if (event.target.getAttribute("action") !== "/account/signout") return;
+/* With the session goes what was taken along, and what waits to be sent, before the browser leaves this page. */
+addEventListener("submit", async event => {
+  const form = event.target;
+  if (form.getAttribute("action") !== "/account/signout") return;
+  event.preventDefault();
+  const { forget: forgetAlong, waiting } = await import("./presenter/forget.js").catch(() => ({}));
+  if (await waiting?.() && !confirm(form.dataset.waits)) return;
   try { forget(localStorage); forget(sessionStorage); } catch { /* switched off */ }
   tellPages("signed-out");
+  await forgetAlong?.();
+  form.submit();
 });
+/* Another account than the one that took tasks along. */
+const account = one("script[data-account]")?.dataset.account;
+try {
+  if (account !== undefined && (localStorage.along ?? account) !== account) import("./presenter/forget.js").then(({ forget: forgetAlong }) => forgetAlong({ answers: false }));
+} catch { /* switched off */ }
 tellPages("loaded");

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -13,17 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from presenter_page import frame_in
+from profiles import LOOK, Profile, answer, stored
 from support.checks.shows import shows
 from support.person import Person
-from support.servers.chromium import FLAGS, binary
 
 pytestmark = pytest.mark.browser
 PATIENCE: Final = 3000.0
-LOOK: Final = {
-    "version": 1,
-    "steps": [{"name": "look", "questions": [{"name": "it", "type": "yes_no", "text": "Is it so?", "required": True}]}],
-}
 OWN: Final = """<p id="place"></p><button id="yes">Yes</button><button id="no">No</button><script>
   let done = null, shown = null;
   pybossa.presentTask((task, deferred) => {
@@ -36,91 +28,6 @@ OWN: Final = """<p id="place"></p><button id="yes">Yes</button><button id="no">N
   pybossa.run("SHORT_NAME");
 </script>"""
 """A presenter of an owner's that waits until its answer is saved."""
-_KEPT: Final = """window.keptTasks = [];
-window.presses = 0;
-addEventListener("click", () => presses++, true);
-document.addEventListener("presenter:saved", ({ detail }) => keptTasks.push(Number(detail.task)));
-document.addEventListener("presenter:waiting", ({ detail }) => detail.task && keptTasks.push(Number(detail.task)));"""
-
-
-class Profile:
-    """A browser of one person, whose files outlive it."""
-
-    def __init__(self, playwright_type: Any, folder: Path, url: str) -> None:
-        self._type, self._folder, self._url = playwright_type, folder, url
-        self._losing = False
-        self._cookies: list[Any] = []
-        self.open()
-
-    def open(self) -> None:
-        """Begins it, or begins it again."""
-        command = [str(binary()), *FLAGS, "--headless", "--remote-debugging-port=0", f"--user-data-dir={self._folder}"]
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-        assert self._process.stderr is not None
-        words = next(line for line in self._process.stderr if "DevTools listening on" in line)
-        self._browser = self._type.connect_over_cdp(words.split()[-1])
-        self.context = self._browser.contexts[0]
-        self.context.add_cookies(self._cookies)
-        self.context.route("**/api/taskrun*", self._pass_on)
-        self.page = self.context.new_page()
-        self.page.add_init_script(_KEPT)
-
-    def kill(self) -> None:
-        """Ends it at once, as a phone without power. Chromium writes cookies half a minute late: those stay all the same."""
-        self._cookies = self.context.cookies()
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._browser.close()
-
-    def lose_next(self) -> None:
-        """The next answer reaches the server, and what the server says does not come back."""
-        self._losing = True
-
-    def _pass_on(self, route: Any) -> None:
-        if self._losing:
-            self._losing = False
-            route.fetch()
-            return route.abort()
-        return route.continue_()
-
-    def cut(self, off: bool) -> None:
-        self.context.set_offline(off)
-
-    def begin(self, project: str) -> Any:
-        """Goes to a project's next task."""
-        self.page.goto(f"{self._url}/project/{project}/newtask")
-        return self.until(lambda: frame_in(self.page.query_selector("#presenter iframe")))
-
-    def until(self, look: Any, seconds: float = 60) -> Any:
-        """What ``look`` says once it says something."""
-        end = time.monotonic() + seconds
-        while not (seen := look()):
-            assert time.monotonic() < end, "nothing came"
-            self.page.wait_for_timeout(30)
-        return seen
-
-    def task(self) -> int:
-        """The task that is shown."""
-        return int(self.until(lambda: "/task/" in self.page.url and self.page.url.rsplit("/", 1)[1]))
-
-
-def answer(profile: Profile, frame: Any, yes: bool) -> tuple[int, bool]:
-    """Presses an answer to the task that is shown, and waits until the page has it."""
-    task = profile.task()
-    frame.get_by_text(f"Task {task}", exact=True).wait_for()  # the address of the page changes first
-    button = (
-        frame.get_by_role("button", name="Yes" if yes else "No").and_(frame.locator(":not([aria-pressed=true])")).first
-    )
-
-    def press() -> bool:
-        """Whether the frame heard it. A notice that comes or goes moves the frame, and a robot then presses beside it."""
-        before = frame.evaluate("presses")
-        button.click()
-        return bool(frame.evaluate("presses") > before)
-
-    profile.until(press)
-    profile.until(lambda: profile.page.evaluate("task => keptTasks.includes(task)", task))
-    return task, yes
 
 
 def walk(profile: Profile, project: str, number: int, seed: int, answers_by_task: dict[int, bool]) -> Iterator[None]:
@@ -163,14 +70,6 @@ def moved(profile: Profile, task: int, seconds: float = 4) -> bool:
     while profile.page.url.endswith(f"/{task}") and time.monotonic() < end:
         profile.page.wait_for_timeout(30)
     return not profile.page.url.endswith(f"/{task}")
-
-
-def stored(project: Any) -> list[tuple[int, bool]]:
-    """All answers of a project."""
-    rows: list[tuple[int, bool]] = []
-    while page := project.owner.api("GET", "taskrun", project_id=project.id, limit=100, offset=len(rows), orderby="id"):
-        rows += [(row["task_id"], row["info"]["it"]) for row in page]
-    return rows
 
 
 @shows("answers-without-line")

@@ -660,6 +660,7 @@ def _presenting_cases(at: str) -> Iterator[Case]:
     paused.context.update(project=PUBLIC | {"published": False}, paused=True)
     yield paused
     yield from _thanks_cases(at)
+    yield from _app_cases()
     yield from _result_cases(at)
     for who, whose in ((ILSE, OWNED), (VISITOR, PUBLIC)):
         for missing in ("presenter", "tasks", "tutorial"):
@@ -667,6 +668,12 @@ def _presenting_cases(at: str) -> Iterator[Case]:
             yield Case(
                 "project/no_task.html", f"{missing}, {who.name}", frame(who, f"{at}newtask") | PAGE_KEYS | lacking
             )
+
+
+def _app_cases() -> Iterator[Case]:
+    about = {"title": Word("Taken along")}
+    for who, kind in ((VISITOR, "visitor"), (ILSE, "volunteer")):
+        yield Case("app/along.html", kind, frame(who, "/app/") | about)
 
 
 def _thanks_cases(at: str) -> Iterator[Case]:

@@ -7,9 +7,13 @@ const MEDIUM = /^(https?:\/\/|\/)\S+\.(jpe?g|png|gif|webp|avif|svg|mp3|ogg|oga|o
 const ADDRESS = /^(https?:\/\/|\/)\S/;
 
 export class TasksAhead {
-  /** `columns` of tasks have addresses of pictures and sounds; `lease` is how many seconds a task that was reached is leased. */
-  constructor({ columns, lease }) {
-    Object.assign(this, { columns, lease, tasks: new Map(), over: new Set(), asked: 0 });
+  /**
+   * `columns` of tasks have addresses of pictures and sounds; `lease` is how many seconds a task that was reached is leased.  `isRide`: these
+   * tasks are all that this page shows (ride.js).  `bring(tasks)` is awaited before tasks are shown, `ended(id)` is told of each
+   * that is over, and whose answer is safe.
+   */
+  constructor({ columns, lease, isRide = false, bring = async () => {}, ended = () => {} }) {
+    Object.assign(this, { columns, lease, isRide, bring, ended, tasks: new Map(), over: new Set(), asked: 0 });
   }
 
   /** The number of tasks to ask for now, 0 for none: once in a while, and not while somebody saves bytes. */
@@ -29,6 +33,11 @@ export class TasksAhead {
     return fresh.filter(({ id }) => this.tasks.has(id));
   }
 
+  /** Takes tasks {task, until} that were taken along before. */
+  unpack(rows) {
+    for (const { task, until } of rows) this.tasks.set(task.id, { task, until, bytes: JSON.stringify(task).length });
+  }
+
   /** A task that was answered or given back. */
   end(id) {
     this.over.add(Number(id));
@@ -44,8 +53,8 @@ export class TasksAhead {
   answer(address) {
     const query = new URL(address, location.origin).searchParams, offset = Number(query.get("offset")), limit = query.get("limit");
     const tasks = this.list().slice(offset, offset + (Number(limit) || 1));
-    if (!tasks.length || query.has("orderby")) return null;
-    const value = limit === null ? tasks[0] : tasks;
+    if (!this.isRide && (!tasks.length || query.has("orderby"))) return null;
+    const value = limit === null ? tasks[0] ?? {} : tasks;
     return { status: 200, headers: new Headers(), body: JSON.stringify(value), value, retryAfter: 0, code: "" };
   }
 

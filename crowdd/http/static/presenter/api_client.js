@@ -12,7 +12,7 @@ export const CLOSED = ["paused", "project_password", "members_only", "barred"];
 /** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them; `tasks` are those ahead (TasksAhead). */
 export class ApiClient {
   constructor(project, announce, tasks) {
-    Object.assign(this, { project, announce, tasks, running: 0, waiting: [], unsent: 0, held: 0, saves: new Map(), sending: new Map(), had: new Set(), changed: null, away: null, ahead: null });
+    Object.assign(this, { project, announce, tasks, running: 0, waiting: [], unsent: 0, held: 0, last: Promise.resolve(), saves: new Map(), sending: new Map(), had: new Set(), changed: null, away: null, ahead: null });
     this.restored = this.restore();
     const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
     if (opened) this.had.add(opened);
@@ -103,6 +103,7 @@ export class ApiClient {
   begin(request) {
     request.waits = new Promise((wait) => { request.wait = () => wait({ status: 200, body: JSON.stringify({ ...JSON.parse(request.body), id: null }) }); });
     this.tasks.end(request.saves);
+    if (this.tasks.isRide) request.wait();
     const saving = this.save(request), over = Promise.race([saving, request.waits]);
     this.saves.set(saving, over);
     saving.finally(() => this.saves.delete(saving)).catch(() => null);
@@ -114,7 +115,7 @@ export class ApiClient {
     const rows = await outbox.waiting();
     for (const row of rows) {
       this.had.add(String(row.saves));
-      this.begin(row).catch(() => null);
+      this.begin({ ...row, restored: true }).catch(() => null);
     }
     return rows;
   }
@@ -128,8 +129,9 @@ export class ApiClient {
     await this.restored;
     for (let cut = false; ;) {
       await Promise.allSettled(this.saves.values());
-      const ahead = (cut || this.unsent || !navigator.onLine) && this.tasks.answer(request.url);
+      const ahead = (cut || this.unsent || !navigator.onLine || this.tasks.isRide) && this.tasks.answer(request.url);
       if (ahead) {
+        await this.tasks.bring(ahead.value);
         this.watch(request, ahead);
         return ahead;
       }
@@ -175,12 +177,18 @@ export class ApiClient {
       return waiting.delivered;
     }
     request.changes ||= changes;
+    request.at ??= Date.now();
+    request.before = this.last;
+    request.behind = request.restored || this.unsent > 0 || (this.tasks.isRide && this.sending.size > 0);
     request.kept = outbox.keep(request);
+    request.kept.then((kept) => kept && this.tasks.ended(Number(task)));
     this.sending.set(task, request);
     request.delivered = this.deliver(request, request.changes).finally(() => {
       if (this.sending.get(task) === request) this.sending.delete(task);
+      this.tasks.ended(Number(task));
       request.kept.then(() => outbox.drop(request.key));
     });
+    this.last = request.delivered.catch(() => null);
     return request.delivered;
   }
 
@@ -192,7 +200,7 @@ export class ApiClient {
       request.sent = request.body;
       answer = refused || (await this.through(correction(request)));
     }
-    this.report(request.saves, answer, changes);
+    this.report(request.saves, answer, { changed: changes, waited: request.waited });
     return answer;
   }
 
@@ -240,19 +248,21 @@ export class ApiClient {
   }
 
   /* The same key each time: an answer whose confirmation got lost is not taken for a second one.  It is the volunteer's, and
-     is sent also when the frame in which it was given is gone. */
+     is sent also when the frame in which it was given is gone.  Those that wait are sent in the order in which they were given. */
   async through(request) {
     const send = () => this.patiently(request, () => true).catch(() => null);
-    let answer = await send();
+    let answer = request.behind ? null : await send();
     if (answer && answer.status !== 503) return answer;
+    request.waited = true;
     this.unsent++;
     const kept = await request.kept;
-    this.announce("presenter:waiting", { count: this.unsent, task: request.saves, kept });
+    this.announce("presenter:waiting", { count: this.unsent, task: request.restored ? null : request.saves, kept });
     request.wait?.();
-    while (!answer || answer.status === 503) {
-      await pause(AGAIN);
+    for (let next = request.behind ? request.before : pause(AGAIN); !answer || answer.status === 503; next = pause(AGAIN)) {
+      await next;
       if (navigator.onLine) answer = await send();
     }
+    request.behind = false;
     this.announce("presenter:waiting", { count: --this.unsent });
     return answer;
   }
@@ -336,6 +346,7 @@ export class ApiClient {
     if (request.asksFirst !== undefined) this.watchHandout(request, answer);
     if (request.releases) {
       this.tasks.end(request.releases);
+      this.tasks.ended(request.releases);
       this.announce("presenter:released", { task: request.releases });
     }
     if (request.url.endsWith("/userprogress")) this.announce("presenter:progress", { done: value.done, total: value.total });
@@ -346,6 +357,7 @@ export class ApiClient {
     const reason = headers.get("X-No-Task");
     for (const task of tasks) this.had.add(String(task));
     if (tasks.length) this.announce("presenter:handed", { tasks, first });
+    else if (first && this.tasks.isRide) this.announce("presenter:ride-over", {});
     else if (first) this.announce("presenter:done", { reason, held: Number(headers.get("X-Held-Tasks")), retryAfter });
   }
 
@@ -353,9 +365,9 @@ export class ApiClient {
     if (status === 404 || CLOSED.includes(code)) this.announce("presenter:closed", { code: status === 404 ? "gone" : code });
   }
 
-  report(task, { status, value }, changed) {
+  report(task, { status, value }, { changed, waited }) {
     const { id, error_code: code, exception_msg: message, timeout, gold } = value || {};
-    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number", changed, gold });
+    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number", changed, gold, waited });
     else this.announce("presenter:refused", { task, status, code: code || "", message: message || "" });
   }
 }

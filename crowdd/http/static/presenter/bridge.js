@@ -1,7 +1,7 @@
 /* The page's half of the presenter bridge: the frame of this page, and what the page around it says and hears by events on
    `document`.  frame.js is what protects.  The bridge says
      presenter:task {task}                       the address now shows this task
-     presenter:saved {task, run, late, changed, gold}  an answer is stored; `late`: it counts only if a place is free; `changed`:
+     presenter:saved {task, run, late, changed, gold, waited}  an answer is stored; `late`: it counts only if a place is free; `changed`:
                                                  it took the place of one that was stored before; `gold`: it was one to a gold
                                                  task, {is_right, answers, message}
      presenter:changing {task}                   the next answer to this task replaces the one before; null: no longer
@@ -17,6 +17,9 @@
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
      presenter:handed {tasks, first}             these tasks are leased now; `first`: to be shown, not to be kept ready
      presenter:released {task}                   the presenter gave this one back
+     presenter:along {tasks}                     these tasks are kept in the browser until their leases end
+     presenter:ride {count, until, late}         what was taken along before: so many tasks until a moment (Date.now()), and `late` whose time is over
+     presenter:ride-over                         all that was taken along is answered
      presenter:done {reason, held, retryAfter}   there is no task to hand out, as X-No-Task says; with "wait" others hold the last
                                                  places, on `held` tasks, and one may come back after so many seconds
      presenter:shown {}                          a task of questions can be seen
@@ -37,11 +40,13 @@ import { ApiClient, CLOSED } from "./api_client.js";
 import { project, volunteer } from "./caller.js";
 import { PresenterFrame } from "./frame.js";
 import { text } from "./limits.js";
+import * as ride from "./ride.js";
 import { offerToTakeAlong } from "./take_along.js";
 
 const news = document.getElementById("presenter-news");
 const columns = JSON.parse(document.getElementById("presenter").dataset.media || "{}"); // of tasks, with media of a kind
-const tasks = new TasksAhead({ columns: ["picture", "sound"].flatMap((kind) => columns[kind] ?? []), lease: project.info.lease_seconds || 3600 });
+const addressed = ["picture", "sound"].flatMap((kind) => columns[kind] ?? []);
+const tasks = new TasksAhead({ columns: addressed, lease: project.info.lease_seconds || 3600, isRide: ride.isRide, bring: bringFiles, ended: (id) => ride.drop([id]) });
 const client = new ApiClient(project, announce, tasks);
 let pushed = 0; // the moment of the last address
 const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
@@ -56,7 +61,7 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, pressed: (message) => hold(message.on === true), loaded: () => loadedAlong(), shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
+  project, client, isRide: ride.isRide, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, pressed: (message) => hold(message.on === true), loaded: () => loadedAlong(), shown: () => announce("presenter:shown", {}), skip: () => announce("presenter:skips", {}) },
 });
 
 /* What the frame may fill changes with what comes and goes around it. */
@@ -92,7 +97,8 @@ for (const event of [document.querySelector("#first .step") ? "presenter:shown" 
 
 function frameAddress() {
   const url = new URL(location.href);
-  url.searchParams.set("_presenter", "1");
+  url.searchParams.set("_presenter", ride.isRide ? "along" : "1");
+  if (ride.isRide) return `${url.pathname}?_presenter=along`;
   return url.pathname + url.search + url.hash;
 }
 
@@ -180,6 +186,7 @@ function begin(task) {
 if (volunteer) {
   new BroadcastChannel("pages").addEventListener("message", ({ data }) => {
     if (data !== "signed-out") return;
+    ride.end();
     presenter.end();
     if (!document.getElementById("away")) presenter.tell(presenter.notice.dataset.away);
     announce("presenter:signed-out", {});
@@ -216,10 +223,27 @@ on("presenter:saved", () => {
     if (fresh.length) presenter.send({ op: "load", addresses: tasks.addresses(fresh) });
   }, SOON);
 });
-const loadedAlong = offerToTakeAlong({ client, tasks, load: (addresses) => presenter.send({ op: "load", addresses, reports: true }) });
+const loadedAlong = offerToTakeAlong({ client, tasks, announce, load: (addresses) => presenter.send({ op: "load", addresses, reports: true }) });
+
+/* Tasks that were taken along before (ride.js): without a line they are shown with the media that are here. */
+const unpacked = ride.unpack().then(({ tasks: rows, late }) => {
+  tasks.unpack(rows);
+  if (rows.length) announce("presenter:along", { tasks: rows.map(({ task }) => task.id) });
+  if (ride.isRide || late) announce("presenter:ride", { count: rows.length, until: rows[0]?.until, late });
+});
+async function bringFiles(shown) {
+  const files = await ride.filesOf([].concat(shown).map((task) => task?.id));
+  if (Object.keys(files).length) presenter.send({ op: "media", files });
+}
+on("presenter:skip", () => { // without a line nobody else gets it, but it does not come again
+  const [, task] = location.pathname.match(/\/task\/(\d+)/) || [];
+  if (!ride.isRide || !task) return;
+  tasks.end(task);
+  ride.drop([task]);
+});
 
 function open() {
-  if (/\/newtask\/?$/.test(location.pathname)) client.askAhead().then(showAhead);
+  if (!ride.isRide && /\/newtask\/?$/.test(location.pathname)) client.askAhead().then(showAhead);
   stage(true);
   presenter.open();
 }
@@ -227,6 +251,7 @@ function open() {
 /* Before a first tutorial, and where the project was paused when this page was made, it is asked whether there is a task: no
    tutorial opens over nothing, and no presenter without a task stands there with buttons that do nothing. */
 async function start() {
+  if (ride.isRide) await unpacked;
   const { paused, tutorial } = document.getElementById("presenter").dataset, halted = paused !== undefined;
   if (!halted && (!tutorial || recall(tutorial))) return alone(open);
   stage(!halted);

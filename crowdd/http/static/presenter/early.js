@@ -53,6 +53,10 @@
   const place = () => {
     const box = document.getElementById("presenter"), url = new URL(location.href), project = JSON.parse(box.dataset.project);
     try { takeAlong(`presenter-${project.id}-`, `presenter-${project.id}-${box.dataset.volunteer}`); } catch { /* switched off */ }
+    if ("along" in box.dataset) { // the page that the worker shows without a line: bridge.js begins, with the next task
+      history.replaceState(null, "", url.pathname.replace(/task\/\d+\/?$/, "newtask"));
+      return;
+    }
     if ("paused" in box.dataset || tutorialComes(box)) { // bridge.js decides
       document.getElementById("first")?.remove();
       return;

@@ -15,11 +15,11 @@ const isLow = () => matchMedia("(max-height: 30em)").matches; // a phone that li
  * `project` is the record that presenters may see, `client` carries out what they ask of the API, `notice` tells what is
  * wrong with them and has a button to load them again.  `around()` is the height in pixels that the page keeps for itself,
  * `above()` how much of the window's top it covers.  `hear` has more operations by name, each called with a message;
- * `greeted()` is called when a document has said hello.
+ * `greeted()` is called when a document has said hello.  `isRide`: the document is ours, and the worker answers it.
  */
 export class PresenterFrame {
-  constructor({ box, project, client, notice, address, around = () => 0, above = () => 0, hear = {}, greeted = () => {} }) {
-    Object.assign(this, { box, project, client, notice, address, around, above, greeted });
+  constructor({ box, project, client, notice, address, isRide = false, around = () => 0, above = () => 0, hear = {}, greeted = () => {} }) {
+    Object.assign(this, { box, project, client, notice, address, isRide, around, above, greeted });
     this.keep = memory;
     this.budget = new Budget(MAX.burst, MAX.perSecond);
     this.operations = new Map(Object.entries({ ...this.common(), ...hear }));
@@ -87,7 +87,8 @@ export class PresenterFrame {
   made() {
     const frame = document.createElement("iframe");
     frame.title = this.box.dataset.label;
-    frame.setAttribute("sandbox", "allow-scripts allow-forms");
+    // The worker's document brings its sandbox with it (worker.js): a frame that has one does not reach the worker.
+    if (!this.isRide) frame.setAttribute("sandbox", "allow-scripts allow-forms");
     if (this.box.dataset.media) frame.allow = "autoplay"; // as in early.js
     frame.name = JSON.stringify(this.beginning());
     frame.src = this.address();

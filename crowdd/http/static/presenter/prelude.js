@@ -8,6 +8,7 @@
      path()                      where the volunteer is, as far as the address bar says
      shown()                     the task can be seen, from its first step on
      done()                      the tutorial is over: the page shows the task
+     brought(address)            a medium that the page has with it, as a data: URL; undefined for others
      keyLabel(key)               what is printed on that key, in capitals: another letter on layouts without Latin ones, once the
                                  event crowdd:keys has come
      work(unsent)                whether the task that is shown has work which is not sent: the page's keys for skipping and help
@@ -33,6 +34,7 @@
   const open = new Map();
   const buttons = document.currentScript.dataset; // their words in the volunteer's language
   const zoom = parsed(buttons.zoom);
+  const brought = new Map(), BROUGHT = 40;
   let last = 0;
   let here = location.pathname + location.search;
   let shortcuts = start.shortcuts !== false;
@@ -103,6 +105,14 @@
       }
       if (reports) send({ op: "loaded" });
     },
+    /* Media that the page has with it, by their addresses: {address: data: URL}.  Those of a few tasks stay. */
+    media({ files }) {
+      for (const [address, file] of Object.entries(files)) {
+        brought.delete(address);
+        brought.set(address, file);
+      }
+      for (const address of [...brought.keys()].slice(0, -BROUGHT)) brought.delete(address);
+    },
     again({ task }) {
       send({ op: "again", shown: !document.dispatchEvent(new CustomEvent("crowdd:again", { detail: { task }, cancelable: true })) });
     },
@@ -154,7 +164,7 @@
     port.postMessage(new File([file], key));
     return `sent:${key}`;
   }
-  window.presenterBridge = { api, keep, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), shown: () => send({ op: "shown" }), work, skip: () => send({ op: "skip" }), keyLabel };
+  window.presenterBridge = { api, keep, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), brought: (address) => brought.get(address), shown: () => send({ op: "shown" }), work, skip: () => send({ op: "skip" }), keyLabel };
 
   const Native = window.XMLHttpRequest;
   class BridgedXMLHttpRequest extends Native {

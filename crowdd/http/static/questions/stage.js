@@ -2,8 +2,8 @@
 import { inWords, sizeOf } from "./sizes.js";
 import { element } from "./element.js";
 import { whenReleased } from "./pointer.js";
+import { isAddress, sourceOf } from "./sources.js";
 
-const PICTURE = /^(https?:\/\/|\/)\S/;
 const AHEAD = 3000; // milliseconds that a task waits for its media before it is shown without them
 const PATIENCE = 30000; // milliseconds until volunteers are told that something does not load
 const LOADING = 400; // milliseconds until they are told that it is loading
@@ -11,26 +11,6 @@ const SLOW = 3000; // milliseconds until they are told how large it is
 const MAX_MEDIA = 20, MAX_ADDRESS = 2000; // addresses told with an answer, and characters of one
 const WORDS = { failed: "medium_failed", waived: "medium_waived" };
 const ACTS = { failed: ["load_again", "skip", "answer_unseen"], waived: ["load_again"] };
-
-/* A place from two columns, "" unless both say something. */
-function placeOf({ column, longitude }, info) {
-  const parts = [info[column], info[longitude]].map((part) => String(part ?? "").trim());
-  return parts.every(Boolean) ? parts.join("; ") : "";
-}
-
-/** The address or text of a source for a task, "" if the task has none; a list for a list of sources. */
-export function sourceOf(source, task) {
-  if (Array.isArray(source)) return source.map((each) => sourceOf(each, task));
-  if (!source || typeof source !== "object") return "";
-  if ("longitude" in source) return placeOf(source, Object(task.info));
-  const value = "column" in source ? Object(task.info)[source.column] : source.url;
-  return typeof value === "string" || typeof value === "number" ? String(value) : "";
-}
-
-/** Whether a value may be an address: of http, or a path of this server. */
-export function isAddress(value) {
-  return PICTURE.test(value);
-}
 
 export class Stage {
   /** `changed()` is called when a medium is there, or turns out not to load; `skip()`, if any, when a volunteer gives the task back for that. */

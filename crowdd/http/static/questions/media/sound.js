@@ -1,6 +1,6 @@
 /* Sounds and videos: a player of our own around the browser's, which is the same everywhere, goes by keys, and loads a recording once. */
 import { element } from "../element.js";
-import { isAddress } from "../stage.js";
+import { broughtOr, isAddress } from "../sources.js";
 import { Line } from "./line.js";
 
 const STEP = 2, TIMES = 2; // seconds; how much a press enlarges
@@ -49,7 +49,7 @@ export function playing(player, context) {
       if (!file) recordings.delete(address); // another time it may be there
       shown = file ? URL.createObjectURL(file) : "";
       place.classList.add("unsized"); // the size of a video is known when its beginning is there
-      await loaded(player, shown || address);
+      await loaded(player, shown || broughtOr(address));
       place.classList.remove("unsized");
       await line.show(Boolean(file));
       bar.begin();
@@ -62,7 +62,7 @@ export function playing(player, context) {
 function asked(address) {
   const early = window.presenterFirst?.media, first = early?.get(address);
   early?.delete(address);
-  return first ?? fetch(address);
+  return first ?? fetch(broughtOr(address));
 }
 
 async function fetched(address) {

@@ -1,6 +1,6 @@
 /* A text of the task, or of an address; of a very long one the beginning, and a sentence that says so. */
 import { element } from "../element.js";
-import { isAddress } from "../stage.js";
+import { broughtOr, isAddress } from "../sources.js";
 
 const MAX = 1e5; // characters of a text: browsers take minutes to lay out ten times as many
 
@@ -41,7 +41,7 @@ function tell(place, count, { total, address }, context) {
 
 async function fetched(address) {
   if (!isAddress(address)) throw new Error("No address.");
-  const answer = await fetch(address);
+  const answer = await fetch(broughtOr(address));
   if (!answer.ok) throw new Error("The text did not load.");
   return start(answer.body);
 }

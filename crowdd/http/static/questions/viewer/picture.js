@@ -1,7 +1,7 @@
 /* A picture in a viewer: an image, or a source in tiles (IIIF, Deep Zoom).  An image may have tiles, too: they are shown where it is
    enlarged beyond its own pixels, as the file is that it was made of, and places stay those of the image.  Its `surface`, {image, viewer, naturalWidth, naturalHeight},
    is what marks are drawn on. */
-import { isAddress, sourceOf } from "../stage.js";
+import { broughtOr, isAddress, sourceOf } from "../sources.js";
 import { Viewer } from "./viewer.js";
 
 const TILES = /(\/info\.json|\.dzi|\.xml)([?#]|$)/i;
@@ -71,7 +71,7 @@ function loaded(image, address) {
   return new Promise((resolve, reject) => {
     image.onload = () => resolve();
     image.onerror = () => reject(new Error("The picture did not load."));
-    if (isAddress(address) || address.startsWith(EMPTY)) image.src = address;
+    if (isAddress(address) || address.startsWith(EMPTY)) image.src = broughtOr(address);
     else reject(new Error("No picture."));
   });
 }
