@@ -1682,9 +1682,18 @@ def _owner_cases(at: str) -> Iterator[Case]:
         somebody | {"sort": "anonymous", "answers": 1},
     ]
     first = {"page": 1, "per_page": 50, "total": 4, "prev": False, "next": False}
-    unknown = dict.fromkeys(("gold_right", "gold_seen", "gold_low", "gold_high", "agreement", "agreement_seen", "accuracy", "seconds"))
+    unknown = dict.fromkeys(
+        ("gold_right", "gold_seen", "gold_low", "gold_high", "agreement", "agreement_seen", "accuracy", "seconds")
+    )
     unknown |= {"counts": True, "lifted": False, "last_active": None}
-    known: Context = {"gold_right": 18.0, "gold_seen": 20.0, "gold_low": 0.7, "gold_high": 0.97, "agreement": 0.8, "agreement_seen": 31.5}
+    known: Context = {
+        "gold_right": 18.0,
+        "gold_seen": 20.0,
+        "gold_low": 0.7,
+        "gold_high": 0.97,
+        "agreement": 0.8,
+        "agreement_seen": 31.5,
+    }
     known |= {"accuracy": 0.85, "counts": True, "lifted": True, "seconds": 14.2}
     known |= {"last_active": "2025-11-20T09:30:00.000000"}
     spammer = known | {"gold_right": 2.0, "accuracy": 0.34, "counts": False, "lifted": False, "seconds": 1200.0}
