@@ -25,6 +25,13 @@ STATES = "answered, nothing (there is no such thing), unsure (can't tell) or lef
 ISO = """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'"""
 _QUOTED_ISO = r"""'\"YYYY-MM-DD"T"HH24:MI:SS.US\"'"""
 _SAID_TYPES = {"value": "json", "answers": "integer", "agreement": "number", "confidence": "number"}
+_SAID_ABOUT = {
+    "value": "What the counted answers say together.",
+    "answers": "How many answers were compared.",
+    "agreement": "How much two of the compared answers are alike, on average, from 0 to 1.",
+    "confidence": "How far the answers support the value, from 0 to 1: not how often such a value is right.",
+    "model": "How probable the model of the volunteers says the value is; not measured.",
+}
 _MAX_CLASSES = 10  # that have a column each
 
 
@@ -196,7 +203,7 @@ def said(fields: Sequence[AnswerField], nth: int, of: str) -> Column:
     name = fields[nth].name
     shown = MODEL if of == "confidence" and nth == 0 and is_modelled(fields) else of
     title = f"consensus_{name}" if of == "value" else f"consensus_{name}_{shown}"
-    return Column(title, _SAID_TYPES[of], f"(i.said->{literal(name)}->'{shown}')", True)
+    return Column(title, _SAID_TYPES[of], f"(i.said->{literal(name)}->'{shown}')", True, _SAID_ABOUT[shown])
 
 
 @attrs.frozen
@@ -247,10 +254,16 @@ def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool) -> list[Sou
             about="How much the answer speaks for its class: ln of odds.",
         )
         return [Source([*columns, *([weight] if owns else [])], _WEIGHED, "x")]
-    columns = [Column("n_counted", "integer", "x.n_counted"), Column("votes", "json", "x.votes", True)]
-    columns += _probabilities("posterior", choices, "x")
+    columns = [
+        Column("n_counted", "integer", "x.n_counted", about="How many answers count."),
+        Column("votes", "json", "x.votes", True, "How many of them say which choice."),
+        *_probabilities("posterior", choices, "x", "the model of the volunteers says the choice is; not measured"),
+    ]
     if owns:
-        columns += [Column("decided_by", "text", "x.decided_by"), Column("decided_at", "timestamp", "x.decided_at")]
+        columns += [
+            Column("decided_by", "text", "x.decided_by", about="Which expert has decided it."),
+            Column("decided_at", "timestamp", "x.decided_at", about="When an expert decided it."),
+        ]
     return [Source(columns, _DECIDED, "x")]
 
 
@@ -296,17 +309,21 @@ def analysed(analysis: ExportedAnalysis) -> Source:
         f"SELECT a.id, a.choices->(e.class - 1) AS class, e.posterior FROM analysis_task e JOIN analysis a ON a.id = e.analysis_id"
         f" WHERE e.project_id = t.project_id AND e.analysis_id = {analysis.id} AND e.task_id = t.task_id AND t.last_version"
     )
-    columns = [Column("analysis", "integer", "y.id"), Column("analysis_class", "json", "y.class", True)]
-    return Source([*columns, *_probabilities("analysis_posterior", analysis.choices, "y")], rows, "y")
+    columns = [
+        Column("analysis", "integer", "y.id", about="Id of the analysis."),
+        Column("analysis_class", "json", "y.class", True, "The choice that the analysis finds most probable."),
+        *_probabilities("analysis_posterior", analysis.choices, "y", "the analysis says the choice is; not measured"),
+    ]
+    return Source(columns, rows, "y")
 
 
-def _probabilities(name: str, choices: Sequence[JsonValue], alias: str) -> list[Column]:
+def _probabilities(name: str, choices: Sequence[JsonValue], alias: str, says: str) -> list[Column]:
     """A column for each choice, unless they are too many."""
     if len(choices) > _MAX_CLASSES:
         return []
     words = [choice if isinstance(choice, str) else orjson.dumps(choice).decode() for choice in choices]
     return [
-        Column(f"{name}_{word}", "number", f"{alias}.posterior[{n}]", about="How probable the choice is.")
+        Column(f"{name}_{word}", "number", f"{alias}.posterior[{n}]", about=f"How probable {says}.")
         for n, word in enumerate(words, 1)
     ]
 

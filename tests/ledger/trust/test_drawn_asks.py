@@ -70,11 +70,11 @@ def test_chance_is_asked_once_also_where_the_general_way_goes_on(ledger: Ledger,
     mix(ledger, project, 0.5, *tasks[2:])
     ledger.check = False
     ledger.run("SELECT setseed(0.6)")
-    found = Counter()
+    gold_or_not: Counter[bool] = Counter()
     for number in range(200):
         ledger.run(_HAD, p=project, a=f"u:{number}")  # so that no ordinary task is a plain one
-        found[ledger.take(project, f"u:{number}") in tasks[2:]] += 1
-    assert 70 <= found[True] <= 130, "asked twice, three of four would be gold"
+        gold_or_not[ledger.take(project, f"u:{number}") in tasks[2:]] += 1
+    assert 70 <= gold_or_not[True] <= 130, "asked twice, three of four would be gold"
     ledger.check = True
     assert ledger.broken() == []
 

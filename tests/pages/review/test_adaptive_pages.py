@@ -248,6 +248,10 @@ async def test_exports_say_how_sure_results_are_and_only_owners_what_answers_wei
     assert sorted(row["model"] for row in consensus if row["reason"] == "full") == sorted(
         row["model"] for row in latest
     )
+    for kind in ("task_run", "result", "consensus"):
+        columns = json.loads((await made.program.get(f"{made.at}/tasks/export?type={kind}&format=dictionary")).body)
+        ours = [column for column in columns["columns"] if not column["name"].startswith("info_")]
+        assert [column["name"] for column in ours if not column["description"]] == [], kind
     stranger = await served.person("ada")
     assert not {"decided_by", "decided_at", "weight"} & set((await table(stranger, "result"))[0])
     assert not {"weight", "accuracy"} & set((await table(stranger, "task_run"))[0])
