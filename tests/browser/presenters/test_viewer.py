@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,14 +38,23 @@ def large_picture() -> bytes:
     return held.getvalue()
 
 
-def desk(make_stage: Any, new_project: Any, **options: Any) -> Any:
-    stage = with_media(make_stage(reduced_motion="reduce", **options))
-    content = large_picture()
+@pytest.fixture
+def desk(make_stage: Any, new_project: Any) -> Iterator[Callable[..., Any]]:
+    """Makes stages that find the large picture. They end with their test: each has it decoded, in 400 megabytes."""
+    content, made = large_picture(), []
     assert len(content) < 100_000
     headers = {"Content-Type": "image/png", "Access-Control-Allow-Origin": "*"}
-    stage.context.route(f"{SITE}/large.png", lambda route: route.fulfill(status=200, headers=headers, body=content))
-    stage.mine = new_project(n_answers=1)
-    return stage
+
+    def make(**options: Any) -> Any:
+        stage = with_media(make_stage(reduced_motion="reduce", **options))
+        made.append(stage)
+        stage.context.route(f"{SITE}/large.png", lambda route: route.fulfill(status=200, headers=headers, body=content))
+        stage.mine = new_project(n_answers=1)
+        return stage
+
+    yield make
+    for stage in made:
+        stage.context.close()
 
 
 class View:
@@ -121,13 +130,9 @@ def zoom_of(view: View) -> float:
 @pytest.mark.proof
 @pytest.mark.parametrize("turns", [0, 1, 3])
 @pytest.mark.parametrize("hand", ["mouse", "finger"])
-def test_marks_are_where_the_pointer_was_at_every_zoom(
-    make_stage: Any, new_project: Any, hand: str, turns: int
-) -> None:
+def test_marks_are_where_the_pointer_was_at_every_zoom(desk: Callable[..., Any], hand: str, turns: int) -> None:
     finger = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 800}}
-    stage = desk(
-        make_stage, new_project, **(finger if hand == "finger" else {"viewport": {"width": 1280, "height": 800}})
-    )
+    stage = desk(**(finger if hand == "finger" else {"viewport": {"width": 1280, "height": 800}}))
     document = only("point", "picture", "/large.png")
     document["steps"][0]["questions"].append({**document["steps"][0]["questions"][0], "name": "boxes", "type": "box"})
     frame = ask(stage, document)
@@ -202,8 +207,8 @@ def test_marks_are_where_the_pointer_was_at_every_zoom(
 
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", ["box", ""])
-def test_a_picture_has_the_same_tools_with_marks_and_without(make_stage: Any, new_project: Any, kind: str) -> None:
-    stage = desk(make_stage, new_project, viewport={"width": 1280, "height": 800})
+def test_a_picture_has_the_same_tools_with_marks_and_without(desk: Callable[..., Any], kind: str) -> None:
+    stage = desk(viewport={"width": 1280, "height": 800})
     document = only("box", "picture", "/large.png")
     if not kind:
         document["steps"][0]["questions"] = [{"name": "it", "type": "short_text", "text": "What is it?"}]
@@ -254,10 +259,8 @@ def test_a_picture_has_the_same_tools_with_marks_and_without(make_stage: Any, ne
 
 @pytest.mark.proof
 @pytest.mark.parametrize(("height", "is_told"), [(3000, True), ("?", False)])  # half of a size is none
-def test_the_size_of_the_original_goes_with_the_answer(
-    make_stage: Any, new_project: Any, height: object, is_told: bool
-) -> None:
-    stage = desk(make_stage, new_project, viewport={"width": 1280, "height": 800})
+def test_the_size_of_the_original_goes_with_the_answer(desk: Callable[..., Any], height: object, is_told: bool) -> None:
+    stage = desk(viewport={"width": 1280, "height": 800})
     document = only("point", "picture", "/photo.jpg")
     size = {"original_width": 4000, "original_height": height}
     for task in stage.mine.tasks:
