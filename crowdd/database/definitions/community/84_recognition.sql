@@ -19,7 +19,8 @@ SELECT f.project_id, date_trunc('month', f.day)::date, sum(f.answers)::bigint, c
        (SELECT min(r.day) FROM run r)
   FROM fair f GROUP BY 1, 2 $$;
 
--- Measures again how long answers take, in up to p_maximum projects that have clearly more answers than before. Returns in how many.
+-- Measures again how long answers take, in up to p_maximum projects that have clearly more answers than before. Answers
+-- that came with an export say nothing of it: zero where there are no others. Returns in how many.
 CREATE FUNCTION measure_paces(p_maximum int DEFAULT 200) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN
@@ -30,10 +31,10 @@ BEGIN
            AND (p.runs IS NULL OR p.runs <> s.runs_anonymous + s.runs_authenticated
                 AND (p.runs < 500 OR abs(s.runs_anonymous + s.runs_authenticated - p.runs) > p.runs / 10)) LIMIT p_maximum)
     INSERT INTO project_pace AS p (project_id, seconds, runs)
-    SELECT d.project_id, m.seconds, d.runs FROM due d CROSS JOIN LATERAL (
+    SELECT d.project_id, coalesce(m.seconds, 0), d.runs FROM due d CROSS JOIN LATERAL (
         SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY given_seconds(r.circumstances, r.created, r.finish_time)) AS seconds
           FROM (SELECT * FROM task_run x WHERE x.project_id = d.project_id AND NOT x.trial AND x.origin IS NULL ORDER BY x.id DESC LIMIT 500) r) m
-     WHERE m.seconds IS NOT NULL AND EXISTS (SELECT FROM project x WHERE x.id = d.project_id)
+     WHERE EXISTS (SELECT FROM project x WHERE x.id = d.project_id)
      ORDER BY 1 ON CONFLICT (project_id) DO UPDATE SET seconds = excluded.seconds, runs = excluded.runs;
     GET DIAGNOSTICS n = ROW_COUNT;
     RETURN n;
