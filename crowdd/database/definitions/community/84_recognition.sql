@@ -58,15 +58,22 @@ BEGIN
         SELECT substr(v.actor, 3)::bigint AS user_id, sum(v.runs)::bigint AS answers, sum(v.runs * p.seconds) AS seconds
           FROM volunteer v JOIN project_pace p ON p.project_id = v.project_id JOIN project x ON x.id = v.project_id AND x.first_published IS NOT NULL
          WHERE v.actor LIKE 'u:%' AND v.runs > 0 AND NOT x.owners_ids @> ARRAY[substr(v.actor, 3)::bigint] GROUP BY 1
-    ), part AS (
-        SELECT 0::bigint AS project_id, false AS week, e.user_id, e.answers, e.seconds FROM everything e UNION ALL
-        SELECT 0, true, y.user_id, sum(y.answers)::bigint, sum(y.seconds) FROM lately y GROUP BY 3 UNION ALL
-        SELECT y.project_id, true, y.user_id, y.answers, y.seconds FROM lately y
-    ), ranked AS (
-        SELECT q.*, row_number() OVER (PARTITION BY q.project_id, q.week ORDER BY q.seconds DESC, q.user_id) AS nth
-          FROM part q JOIN account a ON a.id = q.user_id AND NOT a."restrict" AND NOT a.off_boards
+    ), hidden AS MATERIALIZED (
+        SELECT a.id FROM account a WHERE a."restrict" UNION ALL SELECT a.id FROM account a WHERE a.off_boards
+    ), ever AS MATERIALIZED (
+        SELECT 0::bigint AS project_id, false AS week, e.user_id, e.answers, e.seconds FROM everything e
+         WHERE e.user_id NOT IN (SELECT h.id FROM hidden h) ORDER BY e.seconds DESC, e.user_id LIMIT 100
+    ), this_week AS MATERIALIZED (
+        SELECT 0::bigint AS project_id, true AS week, y.user_id, sum(y.answers)::bigint AS answers, sum(y.seconds) AS seconds FROM lately y
+         WHERE y.user_id NOT IN (SELECT h.id FROM hidden h) GROUP BY 3 ORDER BY 5 DESC, 3 LIMIT 100
+    ), of_projects AS (
+        SELECT y.project_id, true AS week, y.user_id, y.answers, y.seconds,
+               row_number() OVER (PARTITION BY y.project_id ORDER BY y.seconds DESC, y.user_id) AS nth
+          FROM lately y WHERE y.user_id NOT IN (SELECT h.id FROM hidden h)
     ), best AS MATERIALIZED (
-        SELECT r.project_id, r.week, r.user_id, r.answers, r.seconds FROM ranked r WHERE r.nth <= CASE r.project_id WHEN 0 THEN 100 ELSE 50 END
+        SELECT t.* FROM (SELECT * FROM ever UNION ALL SELECT * FROM this_week UNION ALL
+                         SELECT o.project_id, o.week, o.user_id, o.answers, o.seconds FROM of_projects o WHERE o.nth <= 50) t
+          JOIN account a ON a.id = t.user_id
     ), gone AS (
         DELETE FROM board_place b WHERE NOT EXISTS (SELECT FROM best x WHERE (x.project_id, x.week, x.user_id) = (b.project_id, b.week, b.user_id))
     )
