@@ -19,7 +19,9 @@ PATIENCE = 1800.0  # seconds: all pages in one test
 READERS = ("owner", "admin", "anonymous", "stranger")
 # What nobody gets as a page on this site, by the reason. Templates that need more are looked at by test_accessibility.py.
 _FILES = (
-    "/.well-known/security.txt", "/account/<name>/export/download", "/account/<name>/groups/<int:group_id>/hours.csv",
+    "/.well-known/security.txt", "/account/<name>/export/download",
+    "/account/<name>/certificates/<int:certificate_id>/certificate.pdf", "/account/<name>/contributions/card.svg",
+    "/account/<name>/groups/<int:group_id>/hours.csv",
     "/admin/users/export", "/project/<short_name>/blog/feed.atom", "/project/<short_name>/blog/feed.json",
     "/project/category/<category>/feed.atom", "/project/category/<category>/feed.json",
     "/project/<short_name>/<int:task_id>/results.json", "/project/<short_name>/share/poster.pdf",

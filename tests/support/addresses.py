@@ -92,7 +92,8 @@ INSERT INTO volunteer_group (owner_id, created, name, size, last_day, code)
 INSERT INTO group_member (group_id, seat, name, actor, number_hash, joined, answers_before)
     SELECT id, 0, 'x', 'c:g.x', 'x', clock(), 0 FROM volunteer_group;
 INSERT INTO certificate (user_id, key, created, name, first_day, last_day, answers, seconds, n_projects, projects)
-    SELECT owner_id, 'x', clock(), 'x', current_date, current_date, 1, 60, 1, '[{"name": "x", "answers": 1, "seconds": 60}]' FROM project ORDER BY id LIMIT 1;
+    SELECT id, 'x', clock(), 'x', current_date, current_date, 1, 60, 1, '[{"name": "x", "answers": 1, "seconds": 60}]'
+      FROM account WHERE id IN (SELECT owner_id FROM project) ORDER BY id LIMIT 1;
 INSERT INTO task_comment (project_id, task_id, actor, created, kind, text) SELECT project_id, id, 'i:x', clock(), 'problem', 'x' FROM task;
 INSERT INTO import_error (import_id, line, reason, text) SELECT id, 1, 'x', 'x' FROM task_import;
 INSERT INTO job_run (name, began, seconds, outcome, words) VALUES ('fold', clock(), 1, 'failed', 'x');

@@ -43,8 +43,9 @@ CREATE TABLE certificate (
 CREATE INDEX certificate_user ON certificate (user_id, id);
 
 -- What a project asks of volunteers, as far as its questions are data: the medium that they look at first, and the sort of its questions that is most work;
--- and the language of its texts.
+-- the language of its texts, and the papers that use its results.
 ALTER TABLE project
+    ADD COLUMN papers jsonb GENERATED ALWAYS AS (info->'papers') STORED,
     ADD COLUMN language text GENERATED ALWAYS AS (CASE WHEN jsonb_typeof(info->'language') = 'string' THEN info->>'language' END) STORED,
     ADD COLUMN medium text GENERATED ALWAYS AS (jsonb_path_query_first(info, '$.questions.steps[*].media[*].type') #>> '{}') STORED,
     ADD COLUMN work text GENERATED ALWAYS AS (CASE

@@ -57,7 +57,7 @@ def _wanted(incoming: Incoming) -> Wanted:
 
 
 def _private(wanted: Wanted) -> CategoryPrivate:
-    given = {
+    values = {
         "orderby": wanted.order,
         "desc": "true" if wanted.descending else "",
         "language": wanted.language,
@@ -73,7 +73,7 @@ def _private(wanted: Wanted) -> CategoryPrivate:
         minutes=wanted.minutes,
         phone=wanted.phone,
         narrows=wanted.narrows,
-        kept=urlencode({name: value for name, value in given.items() if value}),
+        kept=urlencode({name: value for name, value in values.items() if value}),
     )
 
 

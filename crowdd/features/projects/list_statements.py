@@ -132,7 +132,9 @@ def _conditions(project_filter: ProjectFilter) -> list[str]:
     if project_filter.medium:
         conditions.append("p.medium = ANY (%(media)s)")
     if project_filter.seconds:
-        conditions.append("EXISTS (SELECT FROM project_pace x WHERE x.project_id = p.id AND x.seconds <= %(seconds)s)")
+        conditions.append(
+            "EXISTS (SELECT FROM project_pace x WHERE x.project_id = p.id AND x.seconds > 0 AND x.seconds <= %(seconds)s)"
+        )
     if project_filter.phone:
         conditions.append("p.work IN ('choose', 'write')")
     if project_filter.actor:

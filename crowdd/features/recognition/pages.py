@@ -80,10 +80,10 @@ class ContributionPages:
     async def page(self, incoming: Incoming, name: str) -> Response:
         """What the person gave until now."""
         row = await self._own(incoming, name)
-        given = await self._contributions.of(incoming.who)
-        name, last = row["fullname"] or row["name"], given.today.isoformat()
-        form = self._forms.filled(incoming, name=name, first_day=_begin(given), last_day=last)
-        return await self._page(incoming, row, given, form)
+        contributions = await self._contributions.of(incoming.who)
+        name, last = row["fullname"] or row["name"], contributions.today.isoformat()
+        form = self._forms.filled(incoming, name=name, first_day=_begin(contributions), last_day=last)
+        return await self._page(incoming, row, contributions, form)
 
     async def certify(self, incoming: Incoming, name: str) -> Response:
         """Makes a certificate from ``name``, ``first_day`` and ``last_day``."""
@@ -93,9 +93,9 @@ class ContributionPages:
                 incoming.who, CertificateForm(*(incoming.field(each) for each in _FIELDS))
             )
         except FormError as error:
-            given = await self._contributions.of(incoming.who)
+            contributions = await self._contributions.of(incoming.who)
             return await self._page(
-                incoming, row, given, self._forms.refused(incoming, error.errors, *_FIELDS), MISTAKES
+                incoming, row, contributions, self._forms.refused(incoming, error.errors, *_FIELDS), MISTAKES
             )
         return Redirect(f"{path_of(row['name'])}#certificates", _("Your certificate is ready."), more={"id": made})
 
@@ -111,27 +111,32 @@ class ContributionPages:
         return await own_account(self._accounts, incoming, name, admins=False)
 
     async def _page(
-        self, incoming: Incoming, row: AccountPage, given: Contributions, form: Form, message: Message = NO_MESSAGE
+        self,
+        incoming: Incoming,
+        row: AccountPage,
+        contributions: Contributions,
+        form: Form,
+        message: Message = NO_MESSAGE,
     ) -> Response:
         public = ContributionsPublic(
             title=_("What you gave"),
-            answers=given.answers,
-            seconds=given.seconds,
-            whole=given.whole,
-            projects=[attrs.asdict(one) for one in given.projects],
-            works=[attrs.asdict(one) for one in given.works],
-            months=[Month(month=month.isoformat(), seconds=seconds) for month, seconds in given.months],
+            answers=contributions.answers,
+            seconds=contributions.seconds,
+            whole=contributions.whole,
+            projects=[attrs.asdict(one) for one in contributions.projects],
+            works=[attrs.asdict(one) for one in contributions.works],
+            months=[Month(month=month.isoformat(), seconds=seconds) for month, seconds in contributions.months],
             on_boards=await self._contributions.on_boards(incoming.who),
             certificates=[shown_certificate(one) for one in await self._certificates.own(incoming.who)],
             form=form,
             **message,
         )
-        most = max(seconds for _month, seconds in given.months)
-        unit, length = ("hours", 3600) if most >= 2 * 3600 else ("minutes", 60)
+        longest = max(seconds for _month, seconds in contributions.months)
+        unit, length = ("hours", 3600) if longest >= 2 * 3600 else ("minutes", 60)
         private = ContributionsPrivate(
             account=row["name"],
             limit=MAX_READ,
-            months_drawn=[(month, seconds / length) for month, seconds in given.months],
+            months_drawn=[(month, seconds / length) for month, seconds in contributions.months],
             unit=unit,
         )
         return Page("account/contributions.html", public, private)
@@ -149,10 +154,10 @@ class ShareCardPages:
     async def card(self, incoming: Incoming, name: str) -> Response:
         """What they gave as a picture, which they may share."""
         row = await own_account(self._accounts, incoming, name, admins=False)
-        given, locale = await self._contributions.of(incoming.who), locale_of(incoming)
+        contributions, locale = await self._contributions.of(incoming.who), locale_of(incoming)
         context = {
             "name": row["name"] if row["privacy_mode"] else row["fullname"] or row["name"],
-            "given": given,
+            "given": contributions,
             "locale": locale,
             "direction": direction_of(locale),
         }
@@ -160,9 +165,12 @@ class ShareCardPages:
         return BytesResponse(document.encode(), "image/svg+xml", headers={"Cache-Control": "private, no-store"})
 
 
-def _begin(given: Contributions) -> str:
+def _begin(contributions: Contributions) -> str:
     """The first day that is offered for a certificate: that of the first month with an answer."""
-    return next((month.isoformat() for month, seconds in given.months if seconds), given.months[0][0].isoformat())
+    return next(
+        (month.isoformat() for month, seconds in contributions.months if seconds),
+        contributions.months[0][0].isoformat(),
+    )
 
 
 def path_of(name: str) -> str:

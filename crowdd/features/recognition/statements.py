@@ -18,8 +18,8 @@ async def list_given(db: Database, who: Requester, first: date, last: date, maxi
     return await fetch_rows(
         db,
         Given,
-        "SELECT g.*, p.name, p.short_name, coalesce(p.published AND p.lock_id IS NULL, false) AS public, p.work,"
-        " p.info->'papers' AS papers FROM given_by(%(me)s, %(first)s, %(last)s, %(maximum)s) g"
+        "SELECT g.*, p.name, p.short_name, coalesce(p.published AND p.lock_id IS NULL, false) AS public, p.work, p.papers"
+        " FROM given_by(%(me)s, %(first)s, %(last)s, %(maximum)s) g"
         f" LEFT JOIN project p ON p.id = g.project_id AND {role_statements.any_of(PROJECT, PROJECT.rights.see)}"
         " ORDER BY g.month, g.project_id",
         {**who.role_values(), "first": first, "last": last, "maximum": maximum},

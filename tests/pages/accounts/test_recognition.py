@@ -106,7 +106,7 @@ async def test_time_that_cannot_be_is_not_certified(served):
 
 @shows("account-certificates", "page-certificate")
 @pytest_twisted.ensureDeferred
-async def test_a_certificate_is_checked_by_its_link_until_it_is_withdrawn(served):
+async def test_a_certificate_is_checked_by_its_link_until_it_is_withdrawn(served, tmp_path, monkeypatch):
     owner, ada = await served.person("owner"), await served.person("ada")
     birds = await served.project(owner, "birds", tasks=9, published=True)
     hidden = await served.project(owner, "hidden", tasks=9, published=True)
@@ -133,6 +133,13 @@ async def test_a_certificate_is_checked_by_its_link_until_it_is_withdrawn(served
     at = f"/account/ada/certificates/{one['id']}"
     pdf = await browser.get(f"{at}/certificate.pdf")
     assert pdf.status == 200 and pdf.body.startswith(b"%PDF") and one["key"].encode() in pdf.body
+    (tmp_path / "fpdf.py").write_text("raise ModuleNotFoundError('fpdf')\n")
+    with monkeypatch.context() as lacking:
+        lacking.setenv("PYTHONPATH", str(tmp_path))
+        answer = await browser.page(f"{at}/certificate.pdf")
+        assert answer.status == 415 and "crowdd[posters]" in answer.text
+        moved = await browser.get(f"{at}/certificate.pdf", headers=HTML)
+        assert (moved.status, moved.header("location")) == (302, "/account/ada/contributions#certificates")
     other = await signed_in(served, "owner")
     assert (await other.get(f"{at}/certificate.pdf", headers=HTML)).status == 403
     assert (
@@ -277,4 +284,4 @@ async def test_owners_name_papers_a_line_each(served):
     ):
         assert (await owner.put(f"/api/project/{birds['id']}", json={"info": {"papers": wrong}})).status == 415, wrong
     await sent("")
-    assert "papers" not in (await served.client().get(f"/api/project/{birds['id']}")).json()["info"]
+    assert (await served.client().get(f"/api/project/{birds['id']}")).json()["info"].get("papers") is None

@@ -19,7 +19,8 @@ SELECT f.project_id, date_trunc('month', f.day)::date, sum(f.answers)::bigint, c
        (SELECT min(r.day) FROM run r)
   FROM fair f GROUP BY 1, 2 $$;
 
--- Measures again how long answers take, in up to p_maximum projects that have clearly more answers than before. Returns in how many.
+-- Measures again how long answers take, in up to p_maximum projects that have clearly more answers than before. Answers
+-- that came with an export say nothing of it: zero where there are no others. Returns in how many.
 CREATE FUNCTION measure_paces(p_maximum int DEFAULT 200) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN
@@ -30,10 +31,10 @@ BEGIN
            AND (p.runs IS NULL OR p.runs <> s.runs_anonymous + s.runs_authenticated
                 AND (p.runs < 500 OR abs(s.runs_anonymous + s.runs_authenticated - p.runs) > p.runs / 10)) LIMIT p_maximum)
     INSERT INTO project_pace AS p (project_id, seconds, runs)
-    SELECT d.project_id, m.seconds, d.runs FROM due d CROSS JOIN LATERAL (
+    SELECT d.project_id, coalesce(m.seconds, 0), d.runs FROM due d CROSS JOIN LATERAL (
         SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY given_seconds(r.circumstances, r.created, r.finish_time)) AS seconds
           FROM (SELECT * FROM task_run x WHERE x.project_id = d.project_id AND NOT x.trial AND x.origin IS NULL ORDER BY x.id DESC LIMIT 500) r) m
-     WHERE m.seconds IS NOT NULL AND EXISTS (SELECT FROM project x WHERE x.id = d.project_id)
+     WHERE EXISTS (SELECT FROM project x WHERE x.id = d.project_id)
      ORDER BY 1 ON CONFLICT (project_id) DO UPDATE SET seconds = excluded.seconds, runs = excluded.runs;
     GET DIAGNOSTICS n = ROW_COUNT;
     RETURN n;
@@ -57,15 +58,22 @@ BEGIN
         SELECT substr(v.actor, 3)::bigint AS user_id, sum(v.runs)::bigint AS answers, sum(v.runs * p.seconds) AS seconds
           FROM volunteer v JOIN project_pace p ON p.project_id = v.project_id JOIN project x ON x.id = v.project_id AND x.first_published IS NOT NULL
          WHERE v.actor LIKE 'u:%' AND v.runs > 0 AND NOT x.owners_ids @> ARRAY[substr(v.actor, 3)::bigint] GROUP BY 1
-    ), part AS (
-        SELECT 0::bigint AS project_id, false AS week, e.user_id, e.answers, e.seconds FROM everything e UNION ALL
-        SELECT 0, true, y.user_id, sum(y.answers)::bigint, sum(y.seconds) FROM lately y GROUP BY 3 UNION ALL
-        SELECT y.project_id, true, y.user_id, y.answers, y.seconds FROM lately y
-    ), ranked AS (
-        SELECT q.*, row_number() OVER (PARTITION BY q.project_id, q.week ORDER BY q.seconds DESC, q.user_id) AS nth
-          FROM part q JOIN account a ON a.id = q.user_id AND NOT a."restrict" AND NOT a.off_boards
+    ), hidden AS MATERIALIZED (
+        SELECT a.id FROM account a WHERE a."restrict" UNION ALL SELECT a.id FROM account a WHERE a.off_boards
+    ), ever AS MATERIALIZED (
+        SELECT 0::bigint AS project_id, false AS week, e.user_id, e.answers, e.seconds FROM everything e
+         WHERE e.user_id NOT IN (SELECT h.id FROM hidden h) ORDER BY e.seconds DESC, e.user_id LIMIT 100
+    ), this_week AS MATERIALIZED (
+        SELECT 0::bigint AS project_id, true AS week, y.user_id, sum(y.answers)::bigint AS answers, sum(y.seconds) AS seconds FROM lately y
+         WHERE y.user_id NOT IN (SELECT h.id FROM hidden h) GROUP BY 3 ORDER BY 5 DESC, 3 LIMIT 100
+    ), of_projects AS (
+        SELECT y.project_id, true AS week, y.user_id, y.answers, y.seconds,
+               row_number() OVER (PARTITION BY y.project_id ORDER BY y.seconds DESC, y.user_id) AS nth
+          FROM lately y WHERE y.user_id NOT IN (SELECT h.id FROM hidden h)
     ), best AS MATERIALIZED (
-        SELECT r.project_id, r.week, r.user_id, r.answers, r.seconds FROM ranked r WHERE r.nth <= CASE r.project_id WHEN 0 THEN 100 ELSE 50 END
+        SELECT t.* FROM (SELECT * FROM ever UNION ALL SELECT * FROM this_week UNION ALL
+                         SELECT o.project_id, o.week, o.user_id, o.answers, o.seconds FROM of_projects o WHERE o.nth <= 50) t
+          JOIN account a ON a.id = t.user_id
     ), gone AS (
         DELETE FROM board_place b WHERE NOT EXISTS (SELECT FROM best x WHERE (x.project_id, x.week, x.user_id) = (b.project_id, b.week, b.user_id))
     )
