@@ -9,10 +9,11 @@ import zipfile
 import pytest
 import pytest_twisted
 from PIL import Image
-from support.answer_files import PART, QUESTIONS, answer_with, asked, key_of, noise, send_file, sent
+from support.answer_files import PART, answer_with, asked, key_of, noise, send_file, sent
 from support.browsers import PASSWORD, newcomer
 from support.checks.shows import shows
 from support.media import picture, zipped
+from support.questions.question_lists import FILES
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -330,7 +331,7 @@ def noisy_photo() -> bytes:
 async def test_exports_have_the_address_and_the_hash_of_each_file(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
-    info = {**project["info"], "questions": QUESTIONS}
+    info = {**project["info"], "questions": FILES}
     assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
     ada = await served.person("ada")
     task = await asked(ada, project)
