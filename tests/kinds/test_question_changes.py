@@ -20,6 +20,7 @@ GIVEN: list[Any] = [
     None, True, False, 0, 1, 2, -3, 2.0, 2.5, 7, 7.5, 1e300, "", "first", "second", "x" * 600, "2024-02-29", "2024-02-30",
     [], ["first"], ["first", "first"], ["second", "first"], ["first", "second", "ثالث"], [1], {}, {"first": "second"},
     {"first": "first", "second": "first", "ثالث": "second"}, {"first": 1},
+    [{"file": f"/answer-files/{'0' * 40}", "kind": "sound", "bytes": 9}], [{"file": "https://elsewhere.example/", "kind": "sound"}],
 ]  # fmt: skip
 BOX = {"x": 1, "y": 2, "width": 3, "height": 4.5, "selector": {"type": "FragmentSelector"}, "label": "first"}
 MARKS: list[Any] = [

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 from support.questions.marked_lists import every_mark
-from support.questions.question_lists import CHOICES, ONE, every_form
+from support.questions.question_lists import CHOICES, FILES, ONE, every_form
 
 from crowdd.kinds.answers import derived, of_questions
 from crowdd.kinds.questions import MEDIA, TYPES, answer_schema, document_schema, validate
@@ -255,6 +255,8 @@ def test_the_version_grows_with_each_change_of_the_questions_only() -> None:
     assert derived({"questions_version": "x"}, {"questions": ONE})["questions_version"] == 1
 
 
+PHOTO: Json = {"file": f"/answer-files/{'0' * 40}", "kind": "picture", "bytes": 9}
+SOUND: Json = {**PHOTO, "kind": "sound"}
 ANSWERS: list[tuple[Json, list[Any], list[Any]]] = [
     ({"type": "single_choice", "choices": CHOICES, "unsure": True}, ["fox", None], ["elk", ["fox"], True]),
     ({"type": "single_choice", "choices": CHOICES}, ["owl"], [None]),
@@ -271,6 +273,8 @@ ANSWERS: list[tuple[Json, list[Any], list[Any]]] = [
         ["2026-02-28", "1834-05", "1834"],
         ["1834-13", "1834-00", "834", 1834, "1834-05-"],
     ),
+    ({"type": "file"}, [[SOUND]], [[], [SOUND, SOUND], [{"file": "x", "kind": "sound"}], SOUND]),
+    ({"type": "file", "picture": True, "max": 2}, [[PHOTO, PHOTO]], [[SOUND], [PHOTO] * 3]),
     ({"type": "ranking", "choices": PLAIN}, [["owl", "fox"]], [["owl"], ["owl", "owl"]]),
     ({"type": "matrix", "rows": PLAIN, "columns": PLAIN}, [{"fox": "owl"}], [{}, {"elk": "owl"}, {"fox": "elk"}]),
     ({"type": "matrix", "rows": PLAIN, "columns": PLAIN, "required": True}, [{"fox": "owl", "owl": "owl"}], [{"fox": "owl"}]),
@@ -307,6 +311,6 @@ def test_the_guide_has_every_type() -> None:
 
 def test_browser_tests_ask_each_type() -> None:
     """By mouse, keys and touch, from right to left, at 200 %, and by name, role and state (tests/browser/presenters)."""
-    documents = (every_form(), every_mark())
+    documents = (every_form(), every_mark(), FILES)
     asked = {question["type"] for one in documents for step in one["steps"] for question in step["questions"]}
     assert asked == {*TYPES}

@@ -6,15 +6,6 @@ import hashlib
 import random
 from typing import Any
 
-QUESTIONS = {
-    "version": 1,
-    "steps": [
-        {
-            "name": "look",
-            "questions": [{"name": "photo", "type": "file", "text": "What does it look like?", "picture": True}],
-        }
-    ],
-}
 PART = 200_000
 
 

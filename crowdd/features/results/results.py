@@ -194,12 +194,14 @@ class FinishedTasks:
         )
 
     async def _files(self, row: ProjectPage, language: str) -> list[SentFiles]:
-        names = questions_for_files(row["info"].get(QUESTIONS))
+        info: Values = row["info"]
+        names = questions_for_files(info.get(QUESTIONS))
         if not names or not _owns(row):
             return []
-        infos = [answer["info"] for answer in await statements.newest_with_files(self._db, row["id"], _ANSWERS_SHOWN)]
-        words = words_of(row["info"], language)
-        sent = {name: [file for info in infos for file in files_of(info.get(name))] for name in names}
+        answers = await statements.newest_with_files(self._db, row["id"], _ANSWERS_SHOWN)
+        said = [answer["info"] for answer in answers if isinstance(answer["info"], dict)]
+        words = words_of(info, language)
+        sent = {name: [file for each in said for file in files_of(each.get(name))] for name in names}
         return [SentFiles(words[name].text, files) for name, files in sent.items() if files]
 
     async def alpha(self, row: ProjectPage) -> list[Alpha]:

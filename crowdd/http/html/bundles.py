@@ -174,7 +174,17 @@ _SIMPLE: Final = (
     "questions/questions.js",
     *(
         f"questions/types/{name}.js"
-        for name in ("date", "matrix", "multiple_choice", "number", "ranking", "rating", "single_choice", "texts")
+        for name in (
+            "date",
+            "file",
+            "matrix",
+            "multiple_choice",
+            "number",
+            "ranking",
+            "rating",
+            "single_choice",
+            "texts",
+        )
     ),
     *(f"questions/media/{name}.js" for name in ("picture", "pictures", "text", "zoom_picture")),
     *(f"questions/viewer/{name}.js" for name in ("picture", "tiles")),

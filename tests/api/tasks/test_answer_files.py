@@ -9,10 +9,11 @@ import zipfile
 import pytest
 import pytest_twisted
 from PIL import Image
-from support.answer_files import PART, QUESTIONS, answer_with, asked, key_of, noise, send_file, sent
+from support.answer_files import PART, answer_with, asked, key_of, noise, send_file, sent
 from support.browsers import PASSWORD, newcomer
 from support.checks.shows import shows
 from support.media import picture, zipped
+from support.questions.question_lists import FILES
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -96,6 +97,7 @@ async def test_nobody_else_opens_it_unless_the_owner_shows_files(served):
     assert (await served.client().get("/answer-files/x")).status == 404
 
 
+@shows("answer-files-rules")
 @pytest_twisted.ensureDeferred
 async def test_only_who_was_handed_the_task_sends_files_and_only_where_they_are_wanted(served):
     owner, project = await project_for_files(served, max_bytes=20_000, total_bytes=1_000_000)
@@ -110,6 +112,7 @@ async def test_only_who_was_handed_the_task_sends_files_and_only_where_they_are_
     assert (await send_file(ada, task, picture(1))).json()["error_code"] == "no_files"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("made", "why"),
     [
@@ -158,6 +161,7 @@ async def test_a_multipart_answer_brings_its_file(served):
     assert without.status == 415
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_one_file_is_in_one_answer_also_when_two_are_sent_at_once(served):
     _owner, project = await project_for_files(served)
@@ -172,6 +176,7 @@ async def test_one_file_is_in_one_answer_also_when_two_are_sent_at_once(served):
     assert run["info"]["photo"][0]["file"] == file["file"] and (await ada.get(file["file"])).status == 200
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_file_sent_twice_at_once_is_one_file(served):
     _owner, project = await project_for_files(served)
@@ -185,6 +190,7 @@ async def test_a_file_sent_twice_at_once_is_one_file(served):
     assert len(await kept(served, project)) == 2, "the photo and its thumbnail"
 
 
+@pytest.mark.proof
 @shows("answer-files-gone")
 @pytest_twisted.ensureDeferred
 async def test_files_go_with_their_answer_their_task_and_their_correction(served):
@@ -228,6 +234,7 @@ async def test_a_file_that_no_answer_names_is_deleted_after_a_day(served):
     assert (await answer_with(ada, project, task, waiting)).json()["error_code"] == "unknown_file"
 
 
+@shows("answer-files-rules")
 @pytest_twisted.ensureDeferred
 async def test_quotas_of_the_project_and_of_files_without_an_answer(served):
     _owner, project = await project_for_files(served, max_files=1, total_bytes=1_000_000)
@@ -242,6 +249,7 @@ async def test_quotas_of_the_project_and_of_files_without_an_answer(served):
     assert (many["error_code"], many["status_code"]) == ("uploads_full", 429)
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_an_answer_has_no_more_files_than_its_project_allows(served):
     _owner, project = await project_for_files(served, max_files=1)
@@ -264,6 +272,7 @@ async def test_a_project_that_goes_while_a_file_comes_takes_it_along(served):
     assert await kept(served, project) == []
 
 
+@shows("answer-files-rules")
 @pytest_twisted.ensureDeferred
 async def test_the_rules_of_a_project_are_checked(served):
     owner = await served.person("owner")
@@ -273,6 +282,7 @@ async def test_the_rules_of_a_project_are_checked(served):
         assert "answer_files" in refused.json()["exception_msg"], wrong
 
 
+@pytest.mark.proof
 @shows("answer-files-gone", "taskrun-anonymised")
 @pytest_twisted.ensureDeferred
 async def test_who_leaves_gets_their_files_and_takes_them_along(served):
@@ -301,6 +311,7 @@ async def _quiet(done: int) -> None:
     """Nobody is told."""
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_without_an_account_a_file_comes_in_small_parts(served):
     owner, project = await project_for_files(served)
@@ -325,12 +336,13 @@ def noisy_photo() -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.proof
 @shows("taskrun-fields")
 @pytest_twisted.ensureDeferred
 async def test_exports_have_the_address_and_the_hash_of_each_file(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
-    info = {**project["info"], "questions": QUESTIONS}
+    info = {**project["info"], "questions": FILES}
     assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
     ada = await served.person("ada")
     task = await asked(ada, project)

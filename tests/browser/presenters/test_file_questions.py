@@ -10,20 +10,9 @@ import pytest
 from PIL import Image
 from support.checks.shows import shows
 from support.questions.marking import ask, button
+from support.questions.question_lists import FILES
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof]
-PHOTO: Final = {
-    "version": 1,
-    "steps": [
-        {
-            "name": "look",
-            "questions": [
-                {"name": "photo", "type": "file", "text": "What does it look like?", "picture": True, "required": True},
-                {"name": "note", "type": "short_text", "text": "What is it?"},
-            ],
-        }
-    ],
-}
 FAST_3G: Final = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
 
 
@@ -54,7 +43,7 @@ def shares(page: Any) -> list[float]:
 
 @shows("answer-files-page")
 def test_a_photo_of_3_mb_shows_how_far_it_is_and_survives_a_cut_line(desk: Any) -> None:
-    frame, page, content = ask(desk, PHOTO), desk.page, photo()
+    frame, page, content = ask(desk, FILES), desk.page, photo()
     assert 2_500_000 < len(content) < 4_000_000
     page.evaluate(
         "() => { window.shares = []; document.addEventListener('presenter:uploading', ({ detail }) => shares.push(detail.share)); }"
@@ -84,7 +73,7 @@ def test_a_photo_of_3_mb_shows_how_far_it_is_and_survives_a_cut_line(desk: Any) 
 
 
 def test_a_photo_waits_in_the_browser_while_the_page_is_closed(desk: Any) -> None:
-    frame, page = ask(desk, PHOTO), desk.page
+    frame, page = ask(desk, FILES), desk.page
     before = len(desk.mine.runs())
     choose(frame, photo())
     frame.get_by_text("fox.jpg", exact=True).wait_for()
@@ -101,7 +90,7 @@ def test_a_photo_waits_in_the_browser_while_the_page_is_closed(desk: Any) -> Non
 
 
 def test_what_is_not_asked_for_is_refused_in_the_frame_and_taken_out_again(desk: Any) -> None:
-    frame = ask(desk, PHOTO)
+    frame = ask(desk, FILES)
     choose(frame, b"RIFF" + bytes(50), "call.wav", "audio/wav")
     frame.get_by_text("This kind of file is not asked for.").wait_for()
     choose(frame, b"\xff\xd8" + bytes(11_000_000))
@@ -114,7 +103,7 @@ def test_what_is_not_asked_for_is_refused_in_the_frame_and_taken_out_again(desk:
 
 
 def test_a_damaged_photo_is_told_to_the_volunteer(desk: Any) -> None:
-    frame, page = ask(desk, PHOTO), desk.page
+    frame, page = ask(desk, FILES), desk.page
     before = len(desk.mine.runs())
     choose(frame, photo()[:300_000])
     button(frame, "Send").click()

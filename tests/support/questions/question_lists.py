@@ -25,6 +25,19 @@ ONE: Json = {
     ],
 }
 """One question that a click answers."""
+FILES: Json = {
+    "version": 1,
+    "steps": [
+        {
+            "name": "look",
+            "questions": [
+                {"name": "photo", "type": "file", "text": "What does it look like?", "picture": True, "required": True},
+                {"name": "note", "type": "short_text", "text": "What is it?"},
+            ],
+        }
+    ],
+}
+"""A photo of a thing, and its name."""
 
 
 def every_form() -> Json:
