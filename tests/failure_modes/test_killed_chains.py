@@ -17,7 +17,7 @@ from crowdd.features.chains.feature import ChainsFeature
 from crowdd.kernel.requester import Requester
 from crowdd.sched.statistics import Checking
 
-PAGES, KILLS, MOST = 50, 6, 4  # MOST: lines of a page
+PAGES, KILLS, MAX_LINES = 50, 6, 4  # MAX_LINES: lines of a page
 TESTS = Path(__file__).parents[1]
 WRITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -50,11 +50,11 @@ class Crowd:
         sql = "SELECT task_id FROM task_ledger WHERE project_id = %(p)s AND open ORDER BY task_id"
         return [row["task_id"] for row in self.ledger.rows(sql, p=self.steps[step])]
 
-    def work(self, most):
+    def work(self, maximum):
         """Answers some open pages and lines; whether there were any."""
         worked = False
         for step in (0, 1):
-            for task in self.open(step)[:most]:
+            for task in self.open(step)[:maximum]:
                 self.answer(step, task)
                 worked = True
         self.ledger.compare()
@@ -62,7 +62,7 @@ class Crowd:
 
     def answer(self, step, task):
         self.turns += 1
-        lines = [{"x": 9, "y": 100 * n, "width": 80, "height": 20} for n in range(self.chance.randint(0, MOST))]
+        lines = [{"x": 9, "y": 100 * n, "width": 80, "height": 20} for n in range(self.chance.randint(0, MAX_LINES))]
         info = {"lines": lines} if step == 0 else {"text": f"line {task}, {self.turns}"}
         actor = f"c:{self.turns}"
         if self.ledger.hold(self.steps[step], actor, task) == "leased":
@@ -100,10 +100,10 @@ async def test_each_line_and_each_transcription_becomes_one_task_however_often_t
         assert process.stdout is not None
         try:
             assert process.stdout.readline() == b"ready\n"
-            crowd.work(most=12)
+            crowd.work(maximum=12)
             crowd.correct()
             before = len(crowd.sources(1)) + len(crowd.sources(2))
-            crowd.work(most=12)
+            crowd.work(maximum=12)
             await until(
                 lambda before=before: len(crowd.sources(1)) + len(crowd.sources(2)) != before or not crowd.open(0)
             )
@@ -111,7 +111,7 @@ async def test_each_line_and_each_transcription_becomes_one_task_however_often_t
             process.kill()
             process.wait()
         await until(lambda: ledger.value(WRITING) == 0)
-    while await following.run() or crowd.work(most=1000):
+    while await following.run() or crowd.work(maximum=1000):
         pass
     assert await following.run() == 0
     texts = {row["task_id"]: row["consensus"] for row in ledger.rows("SELECT * FROM result WHERE last_version")}

@@ -69,6 +69,9 @@ INSERT INTO snapshot_file (snapshot_id, name, key, bytes, sha256, crc32, content
 INSERT INTO withdrawn_volunteer (project_id, word, at) SELECT id, 'x', clock() + interval '1 hour' FROM project;
 INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)
     SELECT clock(), email_addr, 'export_ready', 'en', 'x', 'x', 'x', state, clock(), 'x' FROM account, unnest(ARRAY['dead', 'held']) AS state;
+INSERT INTO chain_link (next_project_id, project_id, rule, created, failure, retry_at)
+    SELECT (SELECT min(n.id) FROM project n WHERE n.id > p.id), p.id, '{"columns": {"x": "x"}, "answers": {}}', clock(), 'x', 'infinity' FROM project p
+     WHERE EXISTS (SELECT FROM project n WHERE n.id > p.id);
 UPDATE project SET webhook = 'https://receiver.example/';
 UPDATE project SET info = info || '{"field_guide_version": 1, "field_guide": {"version": 1, "groups": [{"name": "x", "title": "x"}], "entries": [
     {"name": "x", "title": "x", "group": "x", "text": "x", "keywords": "x", "pictures": [{"url": "/static/img/mark.svg", "description": "x", "credit": "x"}]}]}}';

@@ -10,6 +10,7 @@ CREATE TABLE chain_link (
     position bigint NOT NULL DEFAULT -1,
     position_task bigint NOT NULL DEFAULT 0,
     failure text,                                       -- why it does not go on, such as a full account
+    retry_at timestamptz,                               -- when that is tried again
     CHECK (project_id <> next_project_id)
 );
 CREATE INDEX chain_link_project ON chain_link (project_id, next_project_id);

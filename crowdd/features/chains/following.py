@@ -24,6 +24,7 @@ from crowdd.kinds.chains import ChainRule, stored_rule
 from crowdd.kinds.task import TASK
 
 CHUNK: Final = 50  # tasks of the first project, in one transaction
+_PARTS: Final = 200  # in one statement, about
 _IDLE: Final = 1000  # transactions after which the position of a link goes on although nothing has changed there
 
 
@@ -41,7 +42,7 @@ class Following:
         What one project becomes may complete nothing in the next one by itself, so each link is followed once.
         """
         changed = 0
-        for next_id in await following_statements.list_links(self.db):
+        for next_id in await following_statements.list_due(self.db, _IDLE):
             changed += await self.follow(next_id)
         return changed
 
@@ -82,11 +83,17 @@ class Following:
         rows = await following_statements.read_sources(tx, link.project_id, ordered)
         known = await following_statements.list_parts(tx, link.next_project_id, ordered)
         rule = stored_rule(link.rule)
-        sources = [source_of(rule, row, known, link.n_answers) for row in rows]
-        followed = await following_statements.follow(tx, link.next_project_id, sources)
-        if followed.made or followed.updated:
+        changed, sources, n_parts = 0, list[Values](), 0
+        for row in rows:
+            sources.append(source_of(rule, row, known, link.n_answers))
+            n_parts += len(sources[-1]["parts"] or ())
+            if n_parts > _PARTS or row is rows[-1]:
+                followed = await following_statements.follow(tx, link.next_project_id, sources)
+                changed += followed.made + followed.updated + followed.deleted + followed.marked
+                sources, n_parts = [], 0
+        if changed:
             await self.quota.require(tx, Requester(user_id=link.owner_id, via="job"))
-        return followed.made + followed.updated + followed.deleted + followed.marked
+        return changed
 
 
 TASK_END: Final = 2**63 - 1

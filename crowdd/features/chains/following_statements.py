@@ -9,12 +9,9 @@ from crowdd.features.chains.rows import ChangedSource, Followed, KnownPart, Link
 from crowdd.kernel.values import Values
 
 
-async def list_links(db: Database) -> list[int]:
-    """The next projects of all links that can be followed: of projects that are no drafts, with an owner in common."""
-    rows = await db.fetch(
-        "SELECT l.next_project_id AS id FROM chain_link l JOIN project_ledger s ON s.project_id = l.project_id AND NOT s.trial"
-        " JOIN project p ON p.id = l.project_id JOIN project n ON n.id = l.next_project_id AND n.owners_ids && p.owners_ids ORDER BY l.created, 1"
-    )
+async def list_due(db: Database, idle: int) -> list[int]:
+    """The next projects of the links that have something to follow, or are ``idle`` transactions behind."""
+    rows = await db.fetch("SELECT id FROM due_links(%(idle)s, clock()) d (id)", {"idle": idle})
     return [row["id"] for row in rows]
 
 
@@ -91,14 +88,15 @@ async def follow(db: Database, next_id: int, sources: Sequence[Values]) -> Follo
 async def move(db: Database, link: Link, position: int, task_id: int) -> None:
     """Everything up to here was followed."""
     await db.execute(
-        "UPDATE chain_link SET position = %(position)s, position_task = %(task)s, failure = NULL WHERE next_project_id = %(next)s",
+        "UPDATE chain_link SET position = %(position)s, position_task = %(task)s, failure = NULL, retry_at = NULL"
+        " WHERE next_project_id = %(next)s",
         {"position": position, "task": task_id, "next": link.next_project_id},
     )
 
 
 async def fail(db: Database, next_id: int, failure: str) -> None:
-    """Says why a link does not go on."""
+    """Says why a link does not go on; it is tried again a minute later."""
     await db.execute(
-        "UPDATE chain_link SET failure = %(failure)s WHERE next_project_id = %(next)s AND failure IS DISTINCT FROM %(failure)s",
+        "UPDATE chain_link SET failure = %(failure)s, retry_at = clock() + interval '1 minute' WHERE next_project_id = %(next)s",
         {"next": next_id, "failure": failure},
     )

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import attrs
+import orjson
 
 from crowdd.kernel.values import Json, JsonObject, Values
 from crowdd.kinds.answers.fields import key
 from crowdd.kinds.chains import AGREEMENT_BELOW, IS, ITEM_COLUMNS, ChainRule, Condition
 from crowdd.kinds.questions.options import is_number
 
+MAX_BYTES: Final = 8_000_000
 WHOLE: Final = ""
 """The name of the part that is all of a task."""
 Place = tuple[float, float, float, float]
@@ -52,8 +54,9 @@ class Part:
 def wanted_parts(rule: ChainRule, source: Source) -> list[Part] | None:
     """The parts of a source, in the order of the consensus; None: that cannot be said now.
 
-    It can not while answers are compared, where a consensus is too long to be kept, and where the project has no such
-    answer field. Without a consensus there are no items, ``is`` is not met, ``is_not`` is met, and a column is null.
+    It can not while answers are compared, where a consensus is too long to be kept, where all parts together would show
+    more than MAX_BYTES of the source, and where the project has no such answer field. Without a consensus there are no
+    items, ``is`` is not met, ``is_not`` is met, and a column is null.
     """
     for field in rule.fields():
         said = source.said.get(field)
@@ -65,8 +68,11 @@ def wanted_parts(rule: ChainRule, source: Source) -> list[Part] | None:
     if rule.each is None:
         return [Part(shown)]
     items = _value(source, rule.each.field)
+    items = items if isinstance(items, list) else []
+    if len(items) * len(orjson.dumps(shown)) > MAX_BYTES:
+        return None
     parts = []
-    for nth, item in enumerate(items if isinstance(items, list) else []):
+    for nth, item in enumerate(items):
         if isinstance(item, dict) and rule.each.label in (None, item.get("label")):
             parts.append(_part(rule, source, shown, item, nth))
     return parts

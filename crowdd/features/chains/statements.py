@@ -7,12 +7,12 @@ from crowdd.features.chains.rows import ChangedTask, Columns, NextStep, OwnProje
 from crowdd.kernel.values import JsonObject
 
 
-async def link(db: Database, project_id: int, next_id: int, rule: JsonObject, user_id: int | None, most: int) -> str:
-    """What ``link_projects`` says. ``user_id``: None for administrators. ``most`` next steps a project may have."""
+async def link(db: Database, project_id: int, next_id: int, rule: JsonObject, user_id: int | None, maximum: int) -> str:
+    """What ``link_projects`` says. ``user_id``: None for administrators. ``maximum`` next steps a project may have."""
     row = await one(
         db,
-        "SELECT link_projects(%(project)s, %(next)s, %(rule)s, %(user)s, %(most)s, clock()) AS state",
-        {"project": project_id, "next": next_id, "rule": as_json(rule), "user": user_id, "most": most},
+        "SELECT link_projects(%(project)s, %(next)s, %(rule)s, %(user)s, %(maximum)s, clock()) AS state",
+        {"project": project_id, "next": next_id, "rule": as_json(rule), "user": user_id, "maximum": maximum},
     )
     return str(row["state"])
 

@@ -91,6 +91,8 @@ def test_what_cannot_be_said_yet_is_not_guessed():
     assert infos({"when": [{"field": "lines", "is": ["x"]}]}, tied) == []
     assert infos({"when": [{"field": "lines", "is_not": ["x"]}]}, tied) == [{}]
     assert infos({"each": {"field": "lines"}}, source(lines="no list")) == []
+    large = Source({"picture": "x" * 3_000_000}, {"lines": said(BOXES)})
+    assert infos({"each": {"field": "lines"}, "columns": {"picture": "picture"}}, large) is None, "nine million bytes"
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import pytest
 import pytest_twisted
 from support.ledger import Ledger, Meanwhile
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.core.quotas import Quota
 from crowdd.features.chains import following as following_module
 from crowdd.features.chains.feature import ChainsFeature
 from crowdd.kernel.errors import ConflictError, InvalidValueError, NotFoundError
@@ -234,6 +236,22 @@ async def test_a_failure_between_two_steps_loses_and_doubles_nothing(chain, monk
     assert len(chain.made()) == 2, "the second page was rolled back"
     assert await chain.differences() == []
     assert await chain.following.run() == 2 and len(chain.made()) == 4
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_full_account_is_told_and_tried_again(chain):
+    await chain.link()
+    chain.draw(chain.pages[0], TOP, LOW)
+    base = chain.house.base
+    full = attrs.evolve(chain.following, quota=Quota(attrs.evolve(base.settings.quota, max_tasks=3), base.site))
+    assert await full.run() == 0 and chain.made() == []
+    (step,) = await chain.chains.next_steps(chain.owner, chain.first)
+    assert step["failure"].startswith("The projects of an account may have 3 tasks")
+    assert await chain.following.run() == 0, "not yet"
+    chain.ledger.pass_time(61)
+    assert await chain.following.run() == 2
+    (step,) = await chain.chains.next_steps(chain.owner, chain.first)
+    assert (step["failure"], step["made"]) == (None, 2)
 
 
 @pytest_twisted.ensureDeferred

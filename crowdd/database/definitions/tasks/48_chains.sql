@@ -33,6 +33,16 @@ SELECT DISTINCT s.source_task_id FROM task_source s
    AND EXISTS (SELECT FROM chain_source c WHERE c.source_task_id = s.source_task_id AND c.project_id = s.project_id AND c.parts IS NOT NULL)
  LIMIT p_maximum $$;
 
+-- The next projects of the links that have something to follow, or whose position is p_idle transactions behind. The first project is no draft, and
+-- somebody owns both.
+CREATE FUNCTION due_links(p_idle int, p_now timestamptz) RETURNS SETOF bigint STABLE LANGUAGE sql AS $$
+SELECT l.next_project_id FROM chain_link l JOIN project_ledger s ON s.project_id = l.project_id AND NOT s.trial
+  JOIN project p ON p.id = l.project_id JOIN project n ON n.id = l.next_project_id AND n.owners_ids && p.owners_ids
+ WHERE (l.retry_at IS NULL OR l.retry_at <= p_now)
+   AND (l.failure IS NOT NULL OR l.position + p_idle < change_horizon() OR EXISTS (SELECT FROM changed_sources(l, change_horizon(), 1))
+        OR EXISTS (SELECT FROM open_sources(l, 1, p_now)))
+ ORDER BY l.created, 1 $$;
+
 -- Whether a task may still become another one: nobody has answered it, and nobody is at it.
 CREATE FUNCTION is_untouched(t task_ledger, p_trial boolean, p_now timestamptz) RETURNS boolean STABLE LANGUAGE sql AS $$
 SELECT open_to_changes(t, p_trial, p_now) AND (t).mode <> 'gold' AND (p_trial OR (t).answers + (t).uncounted = 0) $$;
@@ -113,7 +123,7 @@ BEGIN
     IF EXISTS (SELECT FROM chain_link WHERE next_project_id = p_next AND project_id <> p_project) THEN RETURN 'taken'; END IF;
     IF (SELECT count(*) FROM chain_link WHERE project_id = p_project AND next_project_id <> p_next) >= p_maximum THEN RETURN 'many'; END IF;
     INSERT INTO chain_link (next_project_id, project_id, rule, created) VALUES (p_next, p_project, p_rule, p_now)
-        ON CONFLICT (next_project_id) DO UPDATE SET rule = excluded.rule, position = -1, position_task = 0, failure = NULL;
+        ON CONFLICT (next_project_id) DO UPDATE SET rule = excluded.rule, position = -1, position_task = 0, failure = NULL, retry_at = NULL;
     DELETE FROM task_source WHERE (project_id + 0) = p_next AND task_id IS NULL;
     RETURN 'ok';
 END $$;
