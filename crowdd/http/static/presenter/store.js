@@ -21,7 +21,7 @@ function database() {
       };
       resolve(opening.result);
     };
-    opening.onerror = () => {
+    opening.onerror = opening.onblocked = () => { // blocked: by a page of an earlier release
       opened = null;
       reject(opening.error);
     };
