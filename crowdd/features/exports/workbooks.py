@@ -93,7 +93,7 @@ class Workbook:
         written = {_part_of(nth) for nth in range(1, len(self._names) + 1)}
         for name in frame.namelist():
             if name not in written:
-                self._archive.writestr(_entry(name), frame.read(name))
+                self._archive.writestr(_entry(name), frame.read(name), compresslevel=_LEVEL)
         self._archive.close()
         return self._out.taken()
 
@@ -105,7 +105,9 @@ class Workbook:
         frame = zipfile.ZipFile(_frame(self._names[:1] if nth == 1 else [self._names[0], name], (), self._columns))
         begin, _begins, rest = frame.read(_part_of(min(nth, 2))).partition(b"<sheetData>")
         self._end, self._rows, self._bytes = b"</sheetData>" + rest.rpartition(b"</sheetData>")[2], 0, 0
-        self._part = self._archive.open(_entry(_part_of(nth)), "w")
+        self._part = self._archive.open(
+            _part_of(nth), "w"
+        )  # an entry of one's own would not take the level of its archive
         self._write(begin + b"<sheetData>" + _heading(self._columns))
 
     def _write(self, content: bytes) -> None:
@@ -128,7 +130,6 @@ def _part_of(nth: int) -> str:
 def _entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _DATE)
     entry.compress_type = zipfile.ZIP_DEFLATED
-    entry._compresslevel = _LEVEL  # an entry of one's own does not take that of its archive
     return entry
 
 
