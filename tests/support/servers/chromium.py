@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,15 @@ FLAGS = (
 )  # fmt: skip
 
 
+_SHARED, _LARGE = Path("/dev/shm"), 2**30
+
+
+def _unneeded() -> list[str]:
+    """Flags of Playwright's that make tests slow: large pictures are on the disk where little memory can be shared."""
+    roomy = _SHARED.is_dir() and shutil.disk_usage(_SHARED).free > _LARGE
+    return ["--disable-dev-shm-usage"] if roomy else []
+
+
 def _missing(what: str) -> None:
     reason = f"{what} is missing: the browser tests did not run"
     if os.environ.get("CI") == "true":
@@ -52,6 +62,8 @@ def browser() -> Iterator[Any]:
     if not executable:
         _missing("Chromium (apt-get install chromium-headless-shell)")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        chromium = playwright.chromium.launch(
+            executable_path=executable, args=list(FLAGS), ignore_default_args=_unneeded()
+        )
         yield chromium
         chromium.close()
