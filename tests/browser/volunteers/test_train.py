@@ -41,7 +41,7 @@ def take_along(page: Any) -> None:
     """Presses the button in the help of a task page, and waits until the page can be closed."""
     page.click("#help-open")
     page.click("#take-along")
-    page.wait_for_function("document.getElementById('along-said').textContent.includes('without a connection, also')")
+    page.locator("#along-said", has_text="without a connection, also").wait_for()
     page.click("#help-close")
 
 
