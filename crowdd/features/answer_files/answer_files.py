@@ -164,9 +164,9 @@ class AnswerFiles:
                 await statements.remove(self._db, file.id)
                 await self._thread.do(self._incoming.forget, file.id)
                 raise InvalidValueError(error.args[0], code="bad_file") from None
-            kept = await self._kept(file, prepared)
+            ready_file = await self._kept(file, prepared)
         await self._thread.do(self._incoming.forget, file.id)
-        return facts_of(kept)
+        return facts_of(ready_file)
 
     async def _kept(self, file: SentFile, prepared: Prepared) -> SentFile:
         """Puts what was made into the store. NotFoundError: its project has gone meanwhile."""
@@ -182,16 +182,16 @@ class AnswerFiles:
         }  # fmt: skip
 
         async def work(tx: Database) -> SentFile | None:
-            kept = await statements.finish(tx, file.id, sum(each.bytes for _path, each in written), facts)
-            if kept is not None:
+            finished = await statements.finish(tx, file.id, sum(each.bytes for _path, each in written), facts)
+            if finished is not None:
                 await core_statements.note_files(tx, [(path, each.bytes) for path, each in written], ())
-            return kept
+            return finished
 
-        kept = await self._db.transaction(work)
-        if kept is None:
+        finished_file = await self._db.transaction(work)
+        if finished_file is None:
             await self._store.delete([path for path, _each in written])
             raise NotFoundError(NOT_FOUND)
-        return kept
+        return finished_file
 
     # Files of answers
 
@@ -209,8 +209,8 @@ class AnswerFiles:
         if len(words) > rules.max_files:
             words_ = _("An answer may have at most %(maximum)s files.", maximum=rules.max_files)
             raise TooLargeError(words_, code="too_many_files")
-        found = await statements.find_named(self._db, who.actor, (project_id, task_id, run_id), words)
-        facts = {file.word: file.facts for file in found if file.facts is not None}
+        named = await statements.find_named(self._db, who.actor, (project_id, task_id, run_id), words)
+        facts = {file.word: file.facts for file in named if file.facts is not None}
         if len(facts) < len(words):
             raise InvalidValueError(_("The answer names a file that is not there. Send it again."), code="unknown_file")
         return with_facts(info, facts)

@@ -199,9 +199,9 @@ class FinishedTasks:
         if not names or not _owns(row):
             return []
         answers = await statements.newest_with_files(self._db, row["id"], _ANSWERS_SHOWN)
-        said = [answer["info"] for answer in answers if isinstance(answer["info"], dict)]
+        infos = [answer["info"] for answer in answers if isinstance(answer["info"], dict)]
         words = words_of(info, language)
-        sent = {name: [file for each in said for file in files_of(each.get(name))] for name in names}
+        sent = {name: [file for each in infos for file in files_of(each.get(name))] for name in names}
         return [SentFiles(words[name].text, files) for name, files in sent.items() if files]
 
     async def alpha(self, row: ProjectPage) -> list[Alpha]:

@@ -18,7 +18,7 @@ FAST_3G: Final = {"offline": False, "latency": 150, "downloadThroughput": 200_00
 
 def photo() -> bytes:
     """A picture of some 3 MB."""
-    width, height = 1400, 1000
+    width, height = 1800, 1300
     noise = Image.frombytes("RGB", (width, height), random.Random(1).randbytes(width * height * 3))
     out = io.BytesIO()
     noise.save(out, "JPEG", quality=96)
