@@ -78,7 +78,7 @@ async def test_a_project_without_a_presenter_shows_its_questions(served: Any) ->
     assert questions and orjson.loads(questions[1]) == {"list": tricky, "version": 1, "language": "fr"}
     words = re.search(r'id="questions-words">(.*?)</script>', shown)
     assert words and orjson.loads(words[1])["words"]["send"] == "Absenden"
-    loads = re.findall(r'(?:href|src)="/static/(.*?)\?v=', shown)
+    loads = re.findall(r'data-(?:sheets|scripts)="/static/(.*?)\?v=', shown)
     assert loads == ["bundles/choices.css", "bundles/choices.js"]
     page = (await served.client().get("/project/birds/newtask")).text
     assert "single_choice" not in page  # the frame has it

@@ -128,8 +128,8 @@ def test_the_page_runs_its_own_scripts_only() -> None:
 @pytest.mark.parametrize(
     ("host", "expected"),
     [
-        ("crowd.example", "crowd.example/static/ crowd.example/uploads/ data:"),
-        ("127.0.0.1:8000", "127.0.0.1:8000/static/ 127.0.0.1:8000/uploads/ data:"),
+        ("crowd.example", "crowd.example/static/ crowd.example/uploads/ crowd.example/answer-files/ data:"),
+        ("127.0.0.1:8000", "127.0.0.1:8000/static/ 127.0.0.1:8000/uploads/ 127.0.0.1:8000/answer-files/ data:"),
         ("[::1]:8000", "'self' data:"),
         ("a.example; script-src *", "'self' data:"),
         ("", "'self' data:"),

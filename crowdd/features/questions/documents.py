@@ -31,6 +31,7 @@ _CORE: Final = (
     "group",
     "form",
     "stage",
+    "sources",
     "drafts",
     "pointer",
     "sizes",

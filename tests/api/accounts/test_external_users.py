@@ -237,6 +237,7 @@ async def test_no_address_lets_a_stranger_name_an_external_user(served):
     assert {path for _, path, _ in addresses} == {
         "/api/task", "/api/favorites", "/api/taskrun", "/api/task/<int:object_id>/lease", "/api/task/<int:object_id>/release",
         "/api/task/<int:object_id>/renew", "/api/task/<int:object_id>/correct", "/api/<project_id>/newtask",
+        "/api/task/<int:object_id>/file/<key>",
         "/api/project/<project_id>/newtask", "/api/project/<reference>/userprogress",
     }  # fmt: skip
     body = {"project_id": project["id"], "task_id": project["tasks"][0], "info": 1}
