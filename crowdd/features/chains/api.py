@@ -81,7 +81,7 @@ _CHANGED = of_project(
 class NextStepBody(Body):
     """By which rule complete tasks become tasks of the next project."""
 
-    rule: object = key(Json(), "What becomes of a complete task.")
+    rule: object = key(Json(), "What becomes of a complete task.", null=True)
 
 
 class ChainsApi:
