@@ -69,7 +69,7 @@ class Crowd:
             self.ledger.answer(self.steps[step], actor, task, info)
 
     def correct(self):
-        """Takes the answers to a few complete tasks back, which are then answered anew."""
+        """Takes the answers to a few complete tasks back, which then wait for others."""
         for step in (0, 1):
             sql = "SELECT task_id, actor FROM task_run WHERE project_id = %(p)s ORDER BY id"
             for run in self.chance.sample(rows := self.ledger.rows(sql, p=self.steps[step]), min(3, len(rows))):

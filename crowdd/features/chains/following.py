@@ -71,11 +71,11 @@ class Following:
         link = await following_statements.find_link(tx, next_id)
         if link is None:
             return 0, False
-        found = await following_statements.list_changed(tx, link, CHUNK)
-        left = await following_statements.list_open(tx, next_id, CHUNK) if len(found) < CHUNK else []
-        changed = await self._make(tx, link, {each["task_id"] for each in found} | {*left})
-        await _move(tx, link, found)
-        return changed, len(found) == CHUNK
+        changes = await following_statements.list_changed(tx, link, CHUNK)
+        left = await following_statements.list_open(tx, next_id, CHUNK) if len(changes) < CHUNK else []
+        changed = await self._make(tx, link, {each["task_id"] for each in changes} | {*left})
+        await _move(tx, link, changes)
+        return changed, len(changes) == CHUNK
 
     async def _make(self, tx: Database, link: Link, task_ids: Iterable[int]) -> int:
         if not (ordered := sorted(task_ids)):

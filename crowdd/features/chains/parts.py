@@ -59,8 +59,8 @@ def wanted_parts(rule: ChainRule, source: Source) -> list[Part] | None:
     items, ``is`` is not met, ``is_not`` is met, and a column is null.
     """
     for field in rule.fields():
-        said = source.said.get(field)
-        if said is None or (_is_long(said) and _needs_value(rule, field)):
+        consensus = source.said.get(field)
+        if consensus is None or (_is_long(consensus) and _needs_value(rule, field)):
             return None
     if not all(_is_met(one, source) for one in rule.when):
         return []
@@ -94,14 +94,14 @@ def _value(source: Source, field: str) -> Json:
 
 
 def _is_met(one: Condition, source: Source) -> bool:
-    said = source.said[one.field] or {}
+    consensus = source.said[one.field] or {}
     if one.test == AGREEMENT_BELOW:
-        agreement = said.get("agreement")
-        return said.get("answers", 0) > 1 and is_number(agreement) and agreement < one.below
-    value = said.get("value")
+        agreement = consensus.get("agreement")
+        return consensus.get("answers", 0) > 1 and is_number(agreement) and agreement < one.below
+    value = consensus.get("value")
     values = value if isinstance(value, list) else [value]  # of several choices one is enough
-    found = "value" in said and any(key(each) == key(wanted) for each in values for wanted in one.values)
-    return found if one.test == IS else not found
+    is_there = "value" in consensus and any(key(each) == key(wanted) for each in values for wanted in one.values)
+    return is_there if one.test == IS else not is_there
 
 
 def _shown(rule: ChainRule, source: Source) -> JsonObject:
@@ -176,13 +176,13 @@ def crop_address(address: str, place: Place) -> str:
 
     A IIIF image that is asked for at a size of its own is taken as it is: nobody knows how large it is in full.
     """
-    found = _IIIF.fullmatch(address)
-    if found is None or found["size"] not in (None, "full", "max"):
+    image = _IIIF.fullmatch(address)
+    if image is None or image["size"] not in (None, "full", "max"):
         return address
     left, top = max(0, math.floor(place[0])), max(0, math.floor(place[1]))
     width, height = max(1, math.ceil(place[0] + place[2]) - left), max(1, math.ceil(place[1] + place[3]) - top)
-    region, size = f"{left},{top},{width},{height}", found["size"] or "max"
-    return f"{found['base']}/{region}/{size}/0/{found['quality'] or 'default'}.{found['format'] or 'jpg'}"
+    region, size = f"{left},{top},{width},{height}", image["size"] or "max"
+    return f"{image['base']}/{region}/{size}/0/{image['quality'] or 'default'}.{image['format'] or 'jpg'}"
 
 
 def named(parts: Sequence[Part], earlier: Mapping[str, Place | None]) -> dict[str, Part]:
@@ -194,12 +194,12 @@ def named(parts: Sequence[Part], earlier: Mapping[str, Place | None]) -> dict[st
         return {WHOLE: parts[0]}
     names = _found_again(parts, earlier)
     free = max((int(name) for name in earlier if name.isdecimal()), default=0)
-    found = {}
+    parts_by_name = {}
     for nth, part in enumerate(parts):
         if nth not in names:
             free += 1
-        found[names.get(nth, str(free))] = part
-    return found
+        parts_by_name[names.get(nth, str(free))] = part
+    return parts_by_name
 
 
 def _found_again(parts: Sequence[Part], earlier: Mapping[str, Place | None]) -> dict[int, str]:

@@ -247,6 +247,7 @@ async def test_no_address_lets_a_stranger_name_an_external_user(served):
             ("project_id", project["id"]),
             ("reference", "birds"),
             ("int:object_id", project["tasks"][0]),
+            ("key", "0" * 32),
         ):
             path = path.replace(f"<{name}>", str(value))
         sent = {"json": {"info": 1} if path.endswith("correct") else body} if method == "POST" else {}
