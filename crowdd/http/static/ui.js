@@ -188,7 +188,8 @@ addEventListener("submit", async event => {
 });
 /* Another account than the one that took tasks along. */
 const account = one("script[data-account]")?.dataset.account;
-try {
-  if (account !== undefined && (localStorage.along ?? account) !== account) import("./presenter/forget.js").then(({ forget: forgetAlong }) => forgetAlong({ answers: false }));
-} catch { /* switched off */ }
+const isAnothers = name => name.startsWith("along of ") && name !== `along of ${account}`;
+if (account !== undefined) globalThis.caches?.keys().then(async names => {
+  if (names.some(isAnothers)) (await import("./presenter/forget.js")).forget({ answers: false });
+}).catch(() => {});
 tellPages("loaded");

@@ -25,5 +25,4 @@ export async function forget({ answers = true } = {}) {
   const badge = async () => (answers ? navigator.clearAppBadge?.() : null);
   const all = Promise.allSettled([pages(), workers(), answers ? remove() : clear(), badge()]);
   await Promise.race([all, new Promise((end) => setTimeout(end, PATIENCE))]);
-  try { localStorage.removeItem("along"); } catch { /* switched off */ }
 }

@@ -88,7 +88,7 @@ async function store(rows, until) {
     for (const row of rows) all.put(row);
   });
   await carryOut("rides", "readwrite", (all) => all.put({ memory, volunteer, project: mine, until }));
-  try { localStorage.setItem("along", document.querySelector("[data-account]")?.dataset.account ?? ""); } catch { /* switched off */ }
+  await caches.open(`along of ${document.querySelector("[data-account]")?.dataset.account ?? ""}`); // for ui.js: a name without files
 }
 
 /* The page as it is now, and that of the installed site, with what they are made of; and the frame's document in one piece. */

@@ -31,7 +31,7 @@ async function frame(path) {
 
 addEventListener("install", (event) => event.waitUntil(skipWaiting()));
 addEventListener("activate", (event) => event.waitUntil(caches.keys().then((names) => {
-  const old = names.filter((name) => name.startsWith("along ") && name !== NAME);
+  const old = names.filter((name) => name.startsWith("along ") && !name.startsWith("along of ") && name !== NAME);
   return Promise.all(old.map((name) => caches.delete(name)));
 })));
 addEventListener("fetch", (event) => {
