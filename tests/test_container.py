@@ -149,8 +149,8 @@ def test_the_programs_of_the_image_fit_the_database():
 
 def test_what_is_taken_out_of_the_image_is_of_no_language_of_the_pages():
     script = (ROOT / "deploy/container/trim.sh").read_text("utf-8")
-    kept = re.findall(r"! -name '(\w+)\*\.dat'", script)
-    assert {*kept} == {*NAMES}, "babel writes dates and numbers by these files"
+    left = re.findall(r"! -name '(\w+)\*\.dat'", script)
+    assert {*left} == {*NAMES}, "babel writes dates and numbers by these files"
 
 
 # The lines of the Dockerfile that make the image, but for packages of the index and of Debian: they are those of the tests and

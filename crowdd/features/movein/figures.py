@@ -74,10 +74,10 @@ async def compare(db: Database, source: Pybossa, aside: Aside) -> Comparison:
     projects, users = await aside(source.figures)
     here = {each.id: (each.tasks, each.answers) for each in await statements.list_project_figures(db)}
     theirs = {each.id: (each.answers, each.score) for each in await statements.list_user_figures(db)}
-    other_projects = {i: there for i, there in projects.items() if there != here.get(i, (0, 0))}
+    other_projects = {i: figures for i, figures in projects.items() if figures != here.get(i, (0, 0))}
     other_users = {i: n for i, n in users.items() if n != theirs.get(i, (0, 0))[0]}
     absent = await _count_absent(db, source, aside) if other_projects or other_users else None
-    differ = [_difference(i, there, here.get(i, (0, 0)), absent) for i, there in other_projects.items()]
+    differ = [_difference(i, figures, here.get(i, (0, 0)), absent) for i, figures in other_projects.items()]
     first = sorted(users.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
     return Comparison(
         projects_same=len(projects) - len(differ),

@@ -181,8 +181,8 @@ async def test_libreoffice_reads_the_same_cells_with_their_types(served, tmp_pat
         rows, read = (book.get_sheet_by_name(name).to_python() for book in (ours, theirs))
         assert len(read) == len(rows)
         for row, other in zip(rows, read, strict=True):
-            told = [*other, *[""] * (len(row) - len(other))]
-            assert [plain(cell) for cell in told] == [plain(cell) for cell in row], name
+            padded = [*other, *[""] * (len(row) - len(other))]
+            assert [plain(cell) for cell in padded] == [plain(cell) for cell in row], name
 
 
 def plain(cell: object) -> tuple[type, object]:

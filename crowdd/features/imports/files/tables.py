@@ -51,8 +51,8 @@ def _unused(name: str, taken: set[str]) -> str:
 def looks_like_data(cells: Sequence[str]) -> bool:
     """Whether a first line holds numbers, dates, addresses or one text twice, or is empty in more than a third."""
     texts = [cell.strip() for cell in cells]
-    said = [text for text in texts if text]
-    return 3 * len(said) < 2 * len(texts) or len({*said}) < len(said) or any(map(_DATA.fullmatch, said))
+    filled = [text for text in texts if text]
+    return 3 * len(filled) < 2 * len(texts) or len({*filled}) < len(filled) or any(map(_DATA.fullmatch, filled))
 
 
 def header_line(rows: Iterable[Sequence[str]], first: int = 1) -> int:

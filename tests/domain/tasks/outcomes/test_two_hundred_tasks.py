@@ -62,8 +62,8 @@ class Scene:
 
     @staticmethod
     def _labelled(chance: random.Random, label: str | None, mark: dict[str, Any]) -> dict[str, Any]:
-        said = chance.choice(LABELS) if chance.random() < 0.2 else label
-        return mark if said is None else {**mark, "label": said}
+        word = chance.choice(LABELS) if chance.random() < 0.2 else label
+        return mark if word is None else {**mark, "label": word}
 
     def label_of(self, nth: int) -> str | None:
         """What most of those say who have marked a thing; nothing if as many say something else."""
@@ -101,7 +101,7 @@ def mean_overlap(alike: Callable[[Any, Any], float]) -> Callable[[Any, Any], flo
 
 
 def check_marks(
-    said: Any,
+    result: Any,
     scene: Scene,
     near: Callable[[Any, list[Any]], bool],
     alike: Callable[[Any, Any], float],
@@ -109,14 +109,14 @@ def check_marks(
 ) -> None:
     """Each thing that enough people have marked is there once, in the middle of their marks, with their label."""
     disputed = not scene.found and 2 * sum(not answer for answer in scene.answers) < scene.people
-    marks = list(said.value or ()) if said.won else []
-    assert said.won or disputed
+    marks = list(result.value or ()) if result.won else []
+    assert result.won or disputed
     assert len(marks) == len(scene.found)
     for nth, theirs in scene.found.items():
         (mark,) = [each for each in marks if near(each, theirs)]
         assert mark.get("label") == scene.label_of(nth)
-    assert said.n == scene.people and said.confidence == pytest.approx(scene.confidence())
-    assert said.agreement == pytest.approx(mean_of_pairs(scene.answers, alike), abs=exact)
+    assert result.n == scene.people and result.confidence == pytest.approx(scene.confidence())
+    assert result.agreement == pytest.approx(mean_of_pairs(scene.answers, alike), abs=exact)
 
 
 # ---------------------------------------------------------------------------------------------------- boxes and points
@@ -217,11 +217,11 @@ def clipped(one: Any, other: Any) -> list[tuple[float, float]]:
 
         cut = []
         for p, q in zip(left, [*left[1:], *left[:1]], strict=True):
-            here, there = inside(p), inside(q)
-            if here >= 0:
+            one, other = inside(p), inside(q)
+            if one >= 0:
                 cut.append(p)
-            if here * there < 0:
-                share = here / (here - there)
+            if one * other < 0:
+                share = one / (one - other)
                 cut.append((p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])))
         left = cut
     return left
@@ -284,9 +284,9 @@ def test_one_area() -> None:
     chance = random.Random(25)
     for _ in range(TASKS):
         areas = [hexagon(chance, 500, 500) for _ in range(chance.randint(2, 7))]
-        said = compare("polygon", areas)
-        assert said.won and is_covered_by_most(said.value, areas)
-        assert said.agreement == pytest.approx(mean_of_pairs(areas, area_iou), abs=0.01)
+        result = compare("polygon", areas)
+        assert result.won and is_covered_by_most(result.value, areas)
+        assert result.agreement == pytest.approx(mean_of_pairs(areas, area_iou), abs=0.01)
 
 
 # ---------------------------------------------------------------------------------------------------------------- texts
@@ -372,11 +372,11 @@ def test_texts() -> None:
     for _ in range(TASKS):
         words = chance.choices(WORDS, k=chance.choice([1, 2, 5, 9, 14]))
         texts = [misread(chance, words) for _ in range(chance.randint(1, 7))]
-        said = compare("text", texts)
-        assert said.value == together(texts), texts
-        assert said.confidence == pytest.approx(np.mean([text_alike(said.value, text) for text in texts]))
+        result = compare("text", texts)
+        assert result.value == together(texts), texts
+        assert result.confidence == pytest.approx(np.mean([text_alike(result.value, text) for text in texts]))
         if len(texts) > 1:
-            assert said.agreement == pytest.approx(mean_of_pairs(texts, text_alike))
+            assert result.agreement == pytest.approx(mean_of_pairs(texts, text_alike))
 
 
 def test_transcriptions() -> None:
@@ -396,11 +396,11 @@ def test_transcriptions() -> None:
                     at = {"x": 5 + chance.uniform(-2, 2), "y": 40 * nth + chance.uniform(-2, 2)}
                     lines[nth] = {"text": text, **at, "width": 300, "height": 20}
             seen.append(lines)
-        said = compare("transcript", [[*lines.values()] for lines in seen])
-        found = {nth: [lines[nth] for lines in seen if nth in lines] for nth in range(4)}
-        found = {nth: theirs for nth, theirs in found.items() if len(theirs) >= needed(people)}
-        assert len(said.value) == len(found)
-        for line, theirs in zip(said.value, found.values(), strict=True):
+        result = compare("transcript", [[*lines.values()] for lines in seen])
+        agreed = {nth: [lines[nth] for lines in seen if nth in lines] for nth in range(4)}
+        agreed = {nth: theirs for nth, theirs in agreed.items() if len(theirs) >= needed(people)}
+        assert len(result.value) == len(agreed)
+        for line, theirs in zip(result.value, agreed.values(), strict=True):
             read = [each["text"].split() for each in theirs]
             assert line["text"] == together([each["text"] for each in theirs])
             for side in ("x", "y"):
@@ -437,18 +437,18 @@ def test_marked_parts() -> None:
                 at = slice(round(part["start"] * 10), round(part["end"] * 10))
                 grid[person, LABELS.index(part["label"]), at] = True
         wanted = grid.sum(axis=0) >= min(people, needed(people))
-        said = compare("spans", answers, choices=LABELS[:2])
+        result = compare("spans", answers, choices=LABELS[:2])
         got = np.zeros((2, 120), dtype=bool)
-        for part in said.value:
+        for part in result.value:
             got[LABELS.index(part["label"]), round(part["start"] * 10) : round(part["end"] * 10)] = True
         assert (got == wanted).all()
         shares = [(each & wanted).sum() / (each | wanted).sum() if (each | wanted).any() else 1.0 for each in grid]
-        assert said.confidence == pytest.approx(np.mean(shares))
+        assert result.confidence == pytest.approx(np.mean(shares))
         if people > 1:
             dice = mean_of_pairs(
                 [*grid], lambda a, b: 2 * (a & b).sum() / (a.sum() + b.sum()) if (a | b).any() else 1.0
             )
-            assert said.agreement == pytest.approx(dice)
+            assert result.agreement == pytest.approx(dice)
 
 
 def test_dates() -> None:
@@ -466,17 +466,17 @@ def test_dates() -> None:
             n = min(len(one), len(other))
             return bool(one[:n] == other[:n])
 
-        said = compare("date", texts)
+        result = compare("date", texts)
         date: Any = next((each for each, n in Counter(dates).items() if 2 * n > people), None)
         if date is None:
             exact = sorted(map(len, dates))[(people - 1) // 2]
             ordered = sorted(each[:exact] for each in dates if len(each) >= exact)
             low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
             date = low if low == high else None
-        assert said.won == (date is not None)
+        assert result.won == (date is not None)
         if date is not None:
-            assert said.value == "-".join(f"{part:02}" for part in date)
-            assert said.confidence == pytest.approx(sum(fit(date, each) for each in dates) / people)
+            assert result.value == "-".join(f"{part:02}" for part in date)
+            assert result.confidence == pytest.approx(sum(fit(date, each) for each in dates) / people)
         if people > 1:
             alike = mean_of_pairs(dates, lambda a, b: 1.0 if a == b else 0.5 if fit(a, b) else 0.0)
-            assert said.agreement == pytest.approx(alike)
+            assert result.agreement == pytest.approx(alike)
