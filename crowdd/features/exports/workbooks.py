@@ -105,9 +105,8 @@ class Workbook:
         frame = zipfile.ZipFile(_frame(self._names[:1] if nth == 1 else [self._names[0], name], (), self._columns))
         begin, _begins, rest = frame.read(_part_of(min(nth, 2))).partition(b"<sheetData>")
         self._end, self._rows, self._bytes = b"</sheetData>" + rest.rpartition(b"</sheetData>")[2], 0, 0
-        self._part = self._archive.open(
-            _part_of(nth), "w"
-        )  # an entry of one's own would not take the level of its archive
+        # By its name: the level of the archive is not that of an entry of one's own. Its date is _DATE, too.
+        self._part = self._archive.open(_part_of(nth), "w")
         self._write(begin + b"<sheetData>" + _heading(self._columns))
 
     def _write(self, content: bytes) -> None:
