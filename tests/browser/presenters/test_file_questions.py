@@ -1,4 +1,4 @@
-"""Photos as answers: taken in the frame, sent in parts with a bar, and there after the line was cut and the page closed."""
+"""Photos as answers: chosen in the frame, sent in parts with a bar, and there after the line was cut."""
 
 from __future__ import annotations
 
@@ -70,42 +70,3 @@ def test_a_photo_of_3_mb_shows_how_far_it_is_and_survives_a_cut_line(desk: Any) 
     assert after == sorted(after) or min(share for share in after if share >= before) >= before
     assert all(share > 0.05 for share in after[after.index(before) :]), "it did not begin again"
     page.locator("#uploading").wait_for(state="hidden")
-
-
-def test_a_photo_waits_in_the_browser_while_the_page_is_closed(desk: Any) -> None:
-    frame, page = ask(desk, FILES), desk.page
-    before = len(desk.mine.runs())
-    choose(frame, photo())
-    frame.get_by_text("fox.jpg", exact=True).wait_for()
-    desk.context.set_offline(True)
-    button(frame, "Send").click()
-    page.locator("#offline").wait_for(state="visible")
-    page.wait_for_function("() => document.getElementById('unsent').textContent.includes('waits in this browser')")
-    url = page.url
-    page.goto("about:blank")
-    desk.context.set_offline(False)
-    page.goto(url)
-    runs = desk.until(lambda: (rows := desk.mine.runs()) and len(rows) == before + 1 and rows, 60)
-    assert runs[-1]["info"]["photo"][0]["kind"] == "picture"
-
-
-def test_what_is_not_asked_for_is_refused_in_the_frame_and_taken_out_again(desk: Any) -> None:
-    frame = ask(desk, FILES)
-    choose(frame, b"RIFF" + bytes(50), "call.wav", "audio/wav")
-    frame.get_by_text("This kind of file is not asked for.").wait_for()
-    choose(frame, b"\xff\xd8" + bytes(11_000_000))
-    frame.get_by_text("A file may have at most 10 MB.").wait_for()
-    choose(frame, photo())
-    frame.get_by_role("button", name="Remove fox.jpg").click()
-    assert frame.locator(".files li").count() == 0 and frame.locator("input[type=file]").is_visible()
-    button(frame, "Send").click()
-    frame.get_by_text("Please check your answers.").wait_for()
-
-
-def test_a_damaged_photo_is_told_to_the_volunteer(desk: Any) -> None:
-    frame, page = ask(desk, FILES), desk.page
-    before = len(desk.mine.runs())
-    choose(frame, photo()[:300_000])
-    button(frame, "Send").click()
-    page.locator("#refused").wait_for(state="visible")
-    assert "damaged" in page.locator("#refused-why").inner_text() and len(desk.mine.runs()) == before
