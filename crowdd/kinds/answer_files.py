@@ -49,14 +49,14 @@ def check_answer_files(value: object) -> None:
         raise InvalidValueError(_("`info.answer_files` must be an object with %(names)s, or null.", names=names))
     if not isinstance(value.get("shown", False), bool):
         raise InvalidValueError(_("`info.answer_files.shown` must be true or false."))
-    for name, (minimum, maximum) in _LIMITS.items():
-        limit = value.get(name, minimum)
-        if type(limit) is not int or not minimum <= limit <= maximum:
+    for name, (lowest, highest) in _LIMITS.items():
+        limit = value.get(name, lowest)
+        if type(limit) is not int or not lowest <= limit <= highest:
             words = _(
                 "`info.answer_files.%(name)s` must be a whole number from %(min)s to %(max)s.",
                 name=name,
-                min=minimum,
-                max=maximum,
+                min=lowest,
+                max=highest,
             )
             raise InvalidValueError(words)
 

@@ -26,7 +26,7 @@ _MASKS = [
     for pattern, mask in (
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?", "<time>"),
         (r"\b\d+ (seconds?|minutes?|hours?) ago\b|\bjust now\b", "<ago>"),
-        (r'("(?:seconds_left|average_time|avg_contrib_time|now|updated|timeout)": ?)[\d.]+', r"\1<seconds>"),
+        (r'("(?:seconds|seconds_left|average_time|avg_contrib_time|now|updated|timeout)": ?)[\d.]+', r"\1<seconds>"),
         (r'(name="csrf(?:_token)?"[^>]*value=|"csrf(?:_token)?": ?|data-csrf=)"[^"]+"', r"\1<token>"),
         (r"(nonce-|nonce=\"|\"nonce\": ?\")[\w-]+", r"\1<nonce>"),
         (r"127\.0\.0\.1:\d+", "<server>"),

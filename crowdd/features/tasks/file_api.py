@@ -37,7 +37,7 @@ _STORE = Operation(
     summary="Send a file for an answer",
     about="The body is the file, or a part of it with offset and bytes, so that it can be sent in small requests and"
     " goes on where a connection was cut: a part that does not begin at the offset so far is not taken, and the"
-    " response says where to go on. With the last part, the file is prepared: pictures are made again without EXIF"
+    " response says where to go on. With the last part, the file is prepared: pictures are drawn again without EXIF"
     " data, sounds and videos lose their descriptions. file is then what the answer says in the value of its question,"
     ' an array: {"photo": [file]}. A file that no answer names within a day is deleted.',
     parameters=(

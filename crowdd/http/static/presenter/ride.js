@@ -119,6 +119,13 @@ async function keepFile(cache, address) {
 /* With its style sheets and scripts in it.  What an owner wrote stands in it as JSON, without a tag. */
 async function inOnePiece(text) {
   let html = text, end = ""; // what was deferred runs at the end
+  const [begins, sheets, scripts, start] = text.match(/<script data-sheets="([^"]*)"\s+data-scripts="([^"]*)"([^>]*)>/) ?? []; // hello.js
+  if (begins) {
+    const files = (addresses) => Promise.all(addresses.split(" ").filter(Boolean).map((address) => textOf(address)));
+    const styles = (await files(sheets)).map((sheet) => `<style>${sheet}</style>`).join(""), codes = await files(scripts);
+    html = html.replace(begins, () => `${styles}<script>`).replace("<html", "<html data-look");
+    end = codes.map((code, nth) => `<script${nth === codes.length - 1 ? start : ""}>${code.replaceAll("</script", "<\\/script")}</script>`).join("");
+  }
   for (const [tag, address] of text.matchAll(/<link rel="stylesheet" href="([^"]+)">/g)) {
     const sheet = await textOf(address);
     html = html.replace(tag, () => `<style>${sheet}</style>`);

@@ -4,7 +4,7 @@ import { element } from "../element.js";
 
 const KINDS = { picture: "image", sound: "audio", video: "video" }, EDGE = 160; // pixels of what is shown of a photo
 const MEGABYTE = 1e6;
-const previews = new Map(); // by name; a frame begins again without them
+const previews = new Map(); // by name; a frame that begins again has none
 
 const kindOf = ({ type }) => Object.keys(KINDS).find((kind) => type.startsWith(`${KINDS[kind]}/`));
 
