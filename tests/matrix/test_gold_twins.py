@@ -34,6 +34,12 @@ _MASKS = [
         (r"\?try=[\w-]+", "?try=<key>"),
         (r"\b1\d{12}\b", "<milliseconds>"),
         (r"(seconds for an answer, on average</dt><dd>)[\d.,]+", r"\1<seconds>"),
+        (
+            r'(<rect class="bar[^"]*" x="[\d.]+"\s+)y="[\d.]+" width="[\d.]+" height="[\d.]+"',
+            r"\1<share>",
+        ),  # of active time
+        (r"\b\d+ seconds?\b", "<seconds>"),
+        (r"(<title>\w+ \d{4}: )[\d.,]+", r"\1<hours>"),
         (r"[0-9a-f]{15,}|[\w-]{43}", "<drawn>"),  # request ids, codes of volunteers, keys
     )
 ]
