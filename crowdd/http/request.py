@@ -149,7 +149,7 @@ class Incoming:
     @property
     def is_large_array(self) -> bool:
         """Whether the body is a JSON array that takes a while to be parsed."""
-        return self.is_api and self.is_large and self.raw_body[:100].lstrip()[:1] == b"["
+        return self.is_api and self.is_large and self._begins_array
 
     @property
     def is_large(self) -> bool:
@@ -178,14 +178,19 @@ class Incoming:
         """Whether the body is large, or an array for the API."""
         if not self.changes_state:
             return False
-        return self.is_large or (self.is_api and self.raw_body[:100].lstrip()[:1] == b"[")
+        return self.is_large or (self.is_api and self._begins_array)
+
+    @property
+    def _begins_array(self) -> bool:
+        return self.raw_body[:100].lstrip()[:1] == b"["
 
     @cached_property
     def form(self) -> dict[str, Any]:
         """The fields of a posted form: URL-encoded, multipart, or a JSON object."""
         if self.content_type == "application/json":
-            body = self.json_body() if self.raw_body else {}
-            return require_object(body)
+            if self._begins_array:
+                return require_object([])  # refused alike, and before it costs anything
+            return require_object(self.json_body() if self.raw_body else {})
         if self.content_type == "multipart/form-data":
             return self._multipart()
         return self._url_encoded()
