@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Final
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
 
 import orjson
 
@@ -20,12 +22,30 @@ LIMITS = Limits(
 
 
 def make_pdf() -> bytes:
-    """The PDF of the poster, or ``{"missing": "…"}`` with the letters that no font has; ``{}`` without libraries."""
-    poster = Poster(**orjson.loads(os.environ[DESCRIPTION]))
+    """The PDF of the poster, as ``draw_page`` gives it."""
+    return draw_page(Poster(**orjson.loads(os.environ[DESCRIPTION])), draw)
+
+
+P = TypeVar("P", bound="Page")
+
+
+class Page(Protocol):
+    """What a PDF shows."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Everything that fonts must have."""
+
+    def without(self: P, characters: frozenset[str]) -> P:
+        """The page without some characters."""
+
+
+def draw_page(page: P, draw: Callable[[P, Iterable[Path]], bytes]) -> bytes:
+    """The PDF, or ``{"missing": "…"}`` with the letters that no font has; ``{}`` without libraries."""
     try:
-        fonts = fonts_for(poster.texts)
+        fonts = fonts_for(page.texts)
         if fonts.missing:
             return orjson.dumps({"missing": "".join(sorted(fonts.missing))})
-        return draw(poster.without(fonts.unprinted), fonts.more)
+        return draw(page.without(fonts.unprinted), fonts.more)
     except ModuleNotFoundError:
         return b"{}"

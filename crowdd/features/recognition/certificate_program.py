@@ -8,7 +8,6 @@ from typing import Final
 import orjson
 
 from crowdd.features.projects import poster_program
-from crowdd.features.projects.poster_drawing import fonts_for
 from crowdd.features.recognition.certificate_drawing import CertificatePage, draw
 
 LIMITS: Final = poster_program.LIMITS
@@ -17,12 +16,5 @@ DESCRIPTION: Final = "CROWDD_CERTIFICATE"
 
 
 def make_pdf() -> bytes:
-    """The PDF, or ``{"missing": "…"}`` with the letters that no font has; ``{}`` without libraries."""
-    certificate = CertificatePage(**orjson.loads(os.environ[DESCRIPTION]))
-    try:
-        fonts = fonts_for(certificate.texts)
-        if fonts.missing:
-            return orjson.dumps({"missing": "".join(sorted(fonts.missing))})
-        return draw(certificate.without(fonts.unprinted), fonts.more)
-    except ModuleNotFoundError:
-        return b"{}"
+    """The PDF of the certificate, as ``draw_page`` of posters gives it."""
+    return poster_program.draw_page(CertificatePage(**orjson.loads(os.environ[DESCRIPTION])), draw)
