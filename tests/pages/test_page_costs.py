@@ -19,7 +19,7 @@ from support.first_encryption import encrypted_at_first
 from crowdd.database.connection import Connection
 
 HTML = {"Accept": "text/html"}
-FIRST_LOAD = 101_000  # bytes, compressed, with style and scripts and what these import
+FIRST_LOAD = 100_000  # bytes, compressed, with style and scripts and what these import
 # Statements of each page, at most, for a visitor, the owner of the project or account, and an administrator; one of those who sign
 # in finds the session. None: they do not get it. A page that does not stand here may take MOST of them.
 MAXIMUM = 9

@@ -174,22 +174,21 @@ const tellPages = words => {
 const forget = area => {
   for (const key of Object.keys(area)) if (/^(presenter-\d+(-\d+)?$|recent-projects$|draft |guide )/.test(key)) area.removeItem(key);
 };
-/* With the session goes what was taken along, and what waits to be sent, before the browser leaves this page. */
+/* What was taken along goes with the session, or when another account comes. */
+const along = () => import("./presenter/forget.js");
 addEventListener("submit", async event => {
   const form = event.target;
-  if (form.getAttribute("action") !== "/account/signout") return;
+  if (form.id !== "sign-out") return;
   event.preventDefault();
-  const { forget: forgetAlong, waiting } = await import("./presenter/forget.js").catch(() => ({}));
-  if (await waiting?.() && !confirm(form.dataset.waits)) return;
+  const away = await along().catch(() => ({}));
+  if (await away.waiting?.() && !confirm(form.dataset.waits)) return;
   try { forget(localStorage); forget(sessionStorage); } catch { /* switched off */ }
   tellPages("signed-out");
-  await forgetAlong?.();
+  await away.forget?.();
   form.submit();
 });
-/* Another account than the one that took tasks along. */
 const account = one("script[data-account]")?.dataset.account;
-const isAnothers = name => name.startsWith("along of ") && name !== `along of ${account}`;
 if (account !== undefined) globalThis.caches?.keys().then(async names => {
-  if (names.some(isAnothers)) (await import("./presenter/forget.js")).forget({ answers: false });
+  if (names.some(name => name.startsWith("along of ") && name.slice(9) !== account)) (await along()).forget({ answers: false });
 }).catch(() => {});
 tellPages("loaded");
