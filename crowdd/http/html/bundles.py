@@ -272,6 +272,9 @@ TASK_PAGE: Final = Bundle(
 )
 """The scripts of the page around a presenter."""
 
+RIDES_PAGE: Final = Bundle("bundles/rides.js", ("presenter/rides.js",))
+"""The script of the page where the installed site opens: in one piece, because without a connection no other comes."""
+
 TASK_SHEET: Final = Bundle("bundles/task.css", ("tokens.css", "style.css", "presenter/page.css"))
 _BOOTSTRAP: Final = "vendor/bootstrap-3.4.1"
 _BRIDGE: Final = ("presenter/prelude.js", "presenter/pybossa.js")
@@ -286,6 +289,7 @@ BUNDLES: Final = (
     *FRAMES,
     *(each for family in FAMILIES for each in (family.script, family.sheet)),
     TASK_PAGE,
+    RIDES_PAGE,
     TASK_SHEET,
 )
 

@@ -5,18 +5,21 @@ const list = document.getElementById("rides"), words = list.dataset, locale = do
 const digits = (number) => new Intl.NumberFormat(locale).format(number);
 const time = (moment) => new Intl.DateTimeFormat(locale, { timeStyle: "short" }).format(moment);
 
-const [rides, tasks, answers] = await Promise.all(["rides", "tasks", "answers"].map((name) => rowsOf(name).catch(() => [])));
-for (const { memory, project, until } of rides) {
-  const mine = (row) => row.memory === memory, left = until > Date.now() ? tasks.filter(mine).length : 0;
-  const item = document.createElement("li"), link = Object.assign(document.createElement("a"), { href: project.address, textContent: project.name });
-  const said = [
-    left ? words.tasks.replace("{count}", digits(left)).replace("{time}", time(until)) : tasks.some(mine) ? words.late : words.none,
-    words.answers.replace("{count}", digits(answers.filter(mine).length)),
-  ];
-  item.className = "card stack tight";
-  item.append(link, Object.assign(document.createElement("p"), { className: "small", textContent: said.join(" ") }));
-  list.append(item);
+async function show() {
+  const [rides, tasks, answers] = await Promise.all(["rides", "tasks", "answers"].map((name) => rowsOf(name).catch(() => [])));
+  for (const { memory, project, until } of rides) {
+    const mine = (row) => row.memory === memory, left = until > Date.now() ? tasks.filter(mine).length : 0;
+    const item = document.createElement("li"), link = Object.assign(document.createElement("a"), { href: project.address, textContent: project.name });
+    const said = [
+      left ? words.tasks.replace("{count}", digits(left)).replace("{time}", time(until)) : tasks.some(mine) ? words.late : words.none,
+      words.answers.replace("{count}", digits(answers.filter(mine).length)),
+    ];
+    item.className = "card stack tight";
+    item.append(link, Object.assign(document.createElement("p"), { className: "small", textContent: said.join(" ") }));
+    list.append(item);
+  }
+  document.getElementById("nothing").hidden = rides.length > 0;
+  const waits = answers.length;
+  (waits ? navigator.setAppBadge?.(waits) : navigator.clearAppBadge?.())?.catch(() => {});
 }
-document.getElementById("nothing").hidden = rides.length > 0;
-const waits = answers.length;
-(waits ? navigator.setAppBadge?.(waits) : navigator.clearAppBadge?.())?.catch(() => {});
+show();
