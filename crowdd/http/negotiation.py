@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets as random
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import TypedDict
 from urllib.parse import quote, urlsplit
 
 import attrs
@@ -37,6 +37,7 @@ from crowdd.http.responses import (
 from crowdd.kernel.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.kernel.languages import Languages, Sentence
 from crowdd.kernel.languages.content_languages import direction_of
+from crowdd.kernel.values import Values
 
 _JSON, _TYPE = "application/json", "text/html; charset=utf-8"
 _API = encode({**frames.api_headers(), "Cache-Control": "no-cache"})
@@ -150,22 +151,22 @@ class Negotiator:
         """The same in pieces, each made when it is asked for."""
         return self.templates.pieces(*self._drawing(incoming, page))
 
-    def _drawing(self, incoming: Incoming, page: Page) -> tuple[str, dict[str, Any]]:
+    def _drawing(self, incoming: Incoming, page: Page) -> tuple[str, Values]:
         """The template of a page, and its context."""
         frame = self._frame(incoming)
-        public: Mapping[str, Any] = page.public
+        public: Values = {**page.public}
         if public.get("flash") and public.get("status") == "success":  # the form itself shows its mistakes
             words = self.languages.say(public["flash"], frame["locale"])
             frame["flashes"] = [*frame["flashes"], {"message": words, "status": "success"}]
         context = {
             "title": "",
-            **self._translated({**public, **(page.private or {})}, frame["locale"]),
+            **self._translated(public | (page.private or {}), frame["locale"]),
             **frame,
             "template": page.template,
         }
         return page.drawn_as or page.template, context
 
-    def _frame(self, incoming: Incoming) -> dict[str, Any]:
+    def _frame(self, incoming: Incoming) -> Values:
         """The part of the context that is the same for every page."""
         who = incoming.who
         locale = locale_of(incoming)
@@ -189,11 +190,11 @@ class Negotiator:
             "path": incoming.path,
         }
 
-    def _translated(self, context: Mapping[str, object], locale: str) -> dict[str, Any]:
+    def _translated(self, context: Mapping[str, object], locale: str) -> Values:
         """The context with our own sentences in a language."""
         return {name: self._in_language(name, value, locale) for name, value in context.items()}
 
-    def _in_language(self, name: str, value: object, locale: str) -> Any:
+    def _in_language(self, name: str, value: object, locale: str) -> object:
         """Sentences, what is wrong with a form, and the reason of a refusal; programs get all that in English."""
         if isinstance(value, Sentence) or (name in _OURS and isinstance(value, str)):
             return self.languages.say(value, locale)

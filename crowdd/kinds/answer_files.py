@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import attrs
 
@@ -35,9 +35,9 @@ class FileRules:
     shown: bool = False
 
     @classmethod
-    def of(cls, declared: Any) -> Self:
+    def of(cls, declared: JsonObject | None) -> Self:
         """Those of a checked declaration; the defaults where it says nothing."""
-        return cls(**(declared or {}))
+        return cls(**(declared or {}))  # type: ignore[arg-type]  # check_answer_files has seen them
 
 
 def check_answer_files(value: object) -> None:
@@ -74,26 +74,28 @@ def named_files(info: object) -> list[str]:
 
 def files_of(value: object) -> list[JsonObject]:
     """The files of an answer to a question for files, as they were stored; [] for every other value."""
-    return [entry for entry in _entries(value) if _word(entry) and entry.get("kind") in FILE_KINDS]
+    return [
+        each for each in _entries(value) if isinstance(each, dict) and _word(each) and each.get("kind") in FILE_KINDS
+    ]
 
 
-def with_facts(info: Any, facts: Mapping[str, JsonObject]) -> Any:
+def with_facts(info: object, facts: Mapping[str, JsonObject]) -> object:
     """The answer with what is known of its files, by their words, in place of what its sender says of them."""
     if not facts or not isinstance(info, dict):
         return info
     return {name: [_described(each, facts) for each in _entries(value)] or value for name, value in info.items()}
 
 
-def _described(entry: Any, facts: Mapping[str, JsonObject]) -> Any:
+def _described(entry: object, facts: Mapping[str, JsonObject]) -> object:
     word = _word(entry)
     return {"file": AT + word, **facts[word]} if word in facts else entry
 
 
-def _lists(info: object) -> list[list[Any]]:
+def _lists(info: object) -> list[list[object]]:
     return [_entries(value) for value in info.values()] if isinstance(info, dict) else []
 
 
-def _entries(value: object) -> list[Any]:
+def _entries(value: object) -> list[object]:
     """The value of a question for files; an empty list for every other value, without a look at all of it."""
     return value if isinstance(value, list) and value and _word(value[0]) else []
 

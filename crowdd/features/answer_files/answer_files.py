@@ -11,7 +11,7 @@ import secrets as random
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -196,8 +196,8 @@ class AnswerFiles:
     # Files of answers
 
     async def described(
-        self, who: Requester, project_id: int, task_id: int, info: Any, run_id: int | None = None
-    ) -> Any:
+        self, who: Requester, project_id: int, task_id: int, info: object, run_id: int | None = None
+    ) -> object:
         """An answer with what is known of the files that it names; ``run_id``: the answer that is changed.
 
         Raises InvalidValueError for a file that is not the volunteer's, TooLargeError for too many.

@@ -6,7 +6,7 @@ Owners may take over the page of the questions as HTML.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -39,7 +39,7 @@ _CORE: Final = (
 )
 
 
-def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> str:
+def render_question_page(info: Values, *, indented: bool = False) -> str:
     """The page for the questions in ``info`` of a project, "" without any; ``indented`` for people who edit it."""
     questions = info.get(QUESTIONS)
     if questions is None:
@@ -53,7 +53,7 @@ def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> 
     )
 
 
-def _about(info: Mapping[str, Any]) -> Values:
+def _about(info: Values) -> Values:
     questions = info[QUESTIONS]
     listed = with_places(questions, column_roles.of(info))
     about = {"list": listed, "version": info.get("questions_version", 1), "language": language_of(info)}
@@ -69,7 +69,7 @@ def suggested_data(questions: Values) -> Values | None:
     return {"schemas": schemas, "share": HIDDEN_SHARE} if schemas else None
 
 
-def render_question_data(info: Mapping[str, Any]) -> str:
+def render_question_data(info: Values) -> str:
     """The questions in ``info`` of a project, for a frame that has their scripts."""
     about = _about(info)
     return f'<script type="application/json" id="questions">{_json(about, indented=False)}</script>\n'
@@ -92,7 +92,7 @@ def with_places(questions: Values, roles: Mapping[str, str]) -> Values:
     return {**questions, "steps": [*map(shown, questions["steps"])]}
 
 
-def families_of(info: Mapping[str, Any]) -> list[str]:
+def families_of(info: Values) -> list[str]:
     """The names of the families (``bundles``) whose scripts show the questions in ``info`` of a project."""
     return [family.name for family in families(_parts(info[QUESTIONS]))]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from crowdd.features.projects import starters
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.questions import documents
+from crowdd.kernel.values import Values
 from crowdd.kinds.guides import FIELD_GUIDE, TUTORIAL
 from crowdd.kinds.questions import QUESTIONS
 
@@ -23,7 +24,7 @@ _NOT_TOLD: Final = frozenset(
     {*_SOURCES.values(), "questions", "answers", TUTORIAL.name, FIELD_GUIDE.name}
 )  # what the frame has, and much besides
 
-Info = Mapping[str, Any]
+Info = Values
 """A project's ``info``, or a project as a view."""
 
 
@@ -34,18 +35,18 @@ def source(info: Info, kind: Kind) -> str:
     return documents.render_question_page(info) if kind in ("newtask", "task") else ""
 
 
-def is_written(info: Mapping[str, object], kind: Kind) -> bool:
+def is_written(info: Info, kind: Kind) -> bool:
     """Whether a page shows HTML of the owner, which may use the libraries of the frame."""
     html = info.get(_SOURCES[kind])
     return isinstance(html, str) and bool(html.strip())
 
 
-def guided(info: Mapping[str, object]) -> bool:
+def guided(info: Info) -> bool:
     """Whether the tutorial is the guided one: a project's own HTML comes before it."""
     return not source(info, "tutorial") and info.get(TUTORIAL.name) is not None
 
 
-def has(info: Mapping[str, object], kind: Kind) -> bool:
+def has(info: Info, kind: Kind) -> bool:
     """Whether a project has something to show on a page."""
     return bool(source(info, kind).strip()) or (kind == "tutorial" and guided(info))
 
