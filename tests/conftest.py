@@ -232,7 +232,7 @@ def house(settings: config.Settings, pool: Pool) -> Iterator[House]:
 
 
 def _served(settings: config.Settings, environment: dict[str, str]) -> Served:
-    """In this process; as processes of its own where CROWDD_DAEMON_WORKERS wants several (make spine-workers)."""
+    """In this process; as processes of its own where CROWDD_DAEMON_WORKERS wants several."""
     if os.environ.get("CROWDD_DAEMON_WORKERS", "1") == "1":
         return Served(reactor, settings)
     return ServedByWorkers(reactor, settings, environment)

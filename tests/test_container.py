@@ -186,7 +186,10 @@ NEW_VERSION = "9.9.9"
 
 
 @pytest.mark.proof
-@pytest.mark.skipif(os.geteuid() != 0 or not PYTHON.exists(), reason="Only root can make namespaces and overlays.")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not PYTHON.exists(),
+    reason=f"Needs root (sudo pytest …) for namespaces and overlays, and {PYTHON} (apt-get install python3).",
+)
 def test_the_chapter_works_as_it_is_written(place):
     begin, build, link, doctor = commands("Install")
     backup, drill = commands("Back up")

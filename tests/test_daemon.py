@@ -325,9 +325,7 @@ class TestTwoWorkers:
         pair.await_log("configuration reloaded", 3)
         assert {pair.ask("/api/announcement")[1]["x-ratelimit-limit"] for _ in range(20)} == {"9"}
 
-    @pytest.mark.skipif(
-        os.environ.get("CROWDD_DAEMON_WORKERS", "1") == "1", reason="takes two minutes: make spine-workers"
-    )
+    @pytest.mark.proof  # two minutes
     def test_each_job_is_run_by_one_of_them(self, pair):
         seldom = (
             "SELECT name, runs FROM job WHERE name IN ('sweep_keys', 'sweep_queue', 'sweep_sessions', 'sweep_job_runs')"

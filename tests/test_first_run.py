@@ -28,7 +28,7 @@ MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; 
 def tree():
     """A copy of what git keeps of this tree, in a folder that only its owner can enter."""
     if not (ROOT / ".git").exists():
-        pytest.skip("this tree is no git clone, so nobody knows what belongs to it")
+        pytest.skip("This tree is not a git clone (git clone), so it is not known which files belong to it.")
     outer = Path(tempfile.mkdtemp(prefix="crowdd-first-", dir="/tmp"))
     listed = subprocess.run(
         ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

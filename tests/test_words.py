@@ -249,7 +249,7 @@ def files() -> tuple[Path, ...]:
     """What is ours and text, without the records of what was."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
-        pytest.skip("no repository")
+        pytest.skip("This tree is not a git clone (git clone), so it is not known which files belong to it.")
     paths = [ROOT / name for name in listed.stdout.splitlines() if not name.startswith(EXEMPT)]
     return tuple(
         path for path in paths if path.is_file() and (path.suffix in TEXTS or path.name in ("Makefile", "Dockerfile"))

@@ -18,7 +18,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
-from crowdd.database.connection import Connection, first_line
+from crowdd.database.connection import Connection
+from crowdd.database.errors import first_line
 from crowdd.database.schema import SEARCH_PATH
 from crowdd.kernel.concurrency.timing import back_off, deadline
 from crowdd.kernel.errors import ConfigError, InvalidValueError, UnavailableError

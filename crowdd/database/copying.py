@@ -20,8 +20,9 @@ from psycopg2.extensions import connection
 from twisted.internet.defer import Deferred
 
 from crowdd.database.access import Database, Values, one
-from crowdd.database.connection import domain_error, yield_backend
+from crowdd.database.connection import yield_backend
 from crowdd.database.connector import noticing_silence
+from crowdd.database.errors import domain_error
 from crowdd.kernel.errors import UnavailableError
 from crowdd.kernel.reactor import IReactor
 

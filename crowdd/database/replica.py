@@ -21,7 +21,7 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 
 from crowdd.database.access import Database, Reading, fetch_rows
-from crowdd.database.connection import first_line
+from crowdd.database.errors import first_line
 from crowdd.database.pool import Apart, Pool
 from crowdd.database.transaction import RERUNNABLE
 from crowdd.kernel.errors import CrowddError, UnavailableError

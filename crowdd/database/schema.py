@@ -31,7 +31,7 @@ from psycopg2.errors import InsufficientPrivilege
 from crowdd import PACKAGE, __version__
 from crowdd.database import nodes
 from crowdd.database.access import Database, Row, Transactions, one
-from crowdd.database.connection import first_line
+from crowdd.database.errors import first_line
 from crowdd.database.nodes import RunningProcess
 from crowdd.kernel.errors import CrowddError
 

@@ -12,7 +12,8 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from crowdd.database.access import Row, Statement, Values
-from crowdd.database.connection import Connection, is_replaced, row_count, rows
+from crowdd.database.connection import Connection, row_count, rows
+from crowdd.database.errors import is_replaced
 from crowdd.kernel.errors import UnavailableError
 
 T = TypeVar("T")

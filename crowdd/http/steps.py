@@ -53,6 +53,7 @@ from crowdd.kernel.errors import (
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import network
 from crowdd.kernel.stalls import StallWatch
+from crowdd.kernel.values import id_or_name
 from crowdd.kinds import KINDS
 
 LONG_BODY: Final = 16_384  # bytes
@@ -120,10 +121,10 @@ async def project_named(ask: Ask, projects: Projects) -> int | str | None:
     if "object_id" in ask.names:
         return await _project_of_object(ask, projects)
     if "container" in ask.names:  # of uploads
-        return _id_or_name(str(ask.names["container"]).removeprefix("project-"))
+        return id_or_name(str(ask.names["container"]).removeprefix("project-"))
     reference, query = _reference(ask.names), ask.incoming.query
     if reference is None and (in_query := query.get("project_id", query.get("short_name"))) is not None:
-        reference = _id_or_name(in_query)
+        reference = id_or_name(in_query)
     return reference
 
 
@@ -136,11 +137,7 @@ def _reference(names: Names) -> int | str | None:
     if "short_name" in names:
         return str(names["short_name"])
     reference = names.get("project_id", names.get("reference"))
-    return None if reference is None else _id_or_name(str(reference))
-
-
-def _id_or_name(reference: str) -> int | str:
-    return int(reference) if reference.isascii() and reference.isdigit() and len(reference) < 19 else reference
+    return None if reference is None else id_or_name(str(reference))
 
 
 @attrs.define(eq=False)

@@ -6,7 +6,7 @@ conditions, and what the new task shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
@@ -14,8 +14,9 @@ import attrs
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Json, JsonObject, Values
-from crowdd.kinds.questions.options import Problem, at, closed, is_number
-from crowdd.kinds.types import Schema
+from crowdd.kinds.questions.options import Option, Problem, Problems, at, integer, is_number, number, object_schema
+from crowdd.kinds.types import Json as AnyJson
+from crowdd.kinds.types import Schema, Text, Type, require_object
 
 IS, IS_NOT, AGREEMENT_BELOW = "is", "is_not", "agreement_below"
 TESTS: Final = (IS, IS_NOT, AGREEMENT_BELOW)
@@ -99,21 +100,29 @@ def _condition_json(one: Condition) -> Json:
 def read_rule(document: object) -> ChainRule:
     """The rule that a document is. Raises InvalidValueError with the path of what is wrong."""
     if problem := next(_problems(document), None):
-        raise InvalidValueError(_("`rule%(place)s`: %(problem)s", place=problem.path, problem=problem.sentence))
-    return stored_rule(document)
+        raise InvalidValueError(_wrong(problem.path, problem.sentence))
+    rule = stored_rule(document)
+    if column := _repeated(rule):
+        words = _("Two things would go into the column “%(name)s”.", name=column)
+        raise InvalidValueError(_wrong("", words), code="repeated_column")
+    return rule
+
+
+def _wrong(place: str, sentence: str) -> str:
+    return _("`rule%(place)s`: %(problem)s", place=place, problem=sentence)
 
 
 def stored_rule(rule: object) -> ChainRule:
     """The same of one that was checked."""
     assert isinstance(rule, dict)
-    each, crop = rule.get("each"), rule.get("crop")
+    each, crop, n_answers = rule.get("each"), rule.get("crop"), rule.get("n_answers")
     return ChainRule(
         each=None if each is None else Each(**each),
         when=tuple(_condition(one) for one in rule.get("when") or ()),
         columns=rule.get("columns") or {},
         answers=rule.get("answers") or {},
         crop=None if crop is None else Crop(**crop),
-        n_answers=rule.get("n_answers"),
+        n_answers=None if n_answers is None else int(n_answers),
     )
 
 
@@ -124,131 +133,163 @@ def _condition(one: Values) -> Condition:
     return Condition(one["field"], test, tuple(one[test]))
 
 
-_KEYS: Final = ("each", "when", "columns", "answers", "crop", "n_answers")
-
-
-def _problems(rule: object) -> Iterator[Problem]:
-    if not isinstance(rule, dict):
-        yield Problem("", _("This must be an object."))
-        return
-    yield from _unknown(rule, "", _KEYS)
-    if rule.get("each") is not None:
-        yield from _named(rule["each"], at("", "each"), ("field",), ("label",))
-    yield from _when_problems(rule.get("when"))
-    for name in ("columns", "answers"):
-        yield from _mapping_problems(rule.get(name), at("", name))
-    if rule.get("crop") is not None:
-        yield from _named(rule["crop"], at("", "crop"), ("column", "to"))
-        if rule.get("each") is None:
-            yield Problem(at("", "crop"), _("Only a part of a picture can be cut out: choose one task for each mark."))
-    wanted = rule.get("n_answers")
-    if wanted is not None and not (type(wanted) is int and 1 <= wanted <= MAX_ANSWERS):
-        words = _("This must be a whole number from %(min)s to %(max)s.", min=1, max=MAX_ANSWERS)
-        yield Problem(at("", "n_answers"), words)
-    yield from _repeated(rule)
-
-
-def _when_problems(when: object) -> Iterator[Problem]:
-    if when is None:
-        return
-    if not isinstance(when, list) or len(when) > MAX_CONDITIONS:
-        yield Problem(at("", "when"), _("List at most %(max)s conditions.", max=MAX_CONDITIONS))
-        return
-    for nth, one in enumerate(when):
-        place = at("", "when", nth)
-        tests = [test for test in TESTS if isinstance(one, dict) and test in one]
-        if len(tests) != 1:
-            words = _("A condition has `field` and one of %(names)s.", names=", ".join(TESTS))
-            yield Problem(place, words)
-            continue
-        yield from _named({key: one[key] for key in one if key != tests[0]}, place, ("field",))
-        yield from _test_problems(tests[0], one[tests[0]], at(place, tests[0]))
-
-
-def _test_problems(test: str, value: object, place: str) -> Iterator[Problem]:
-    if test == AGREEMENT_BELOW:
-        if not is_number(value) or not 0 < value <= 1:
-            yield Problem(place, _("This must be a number above 0, and at most 1."))
-    elif not isinstance(value, list) or not 1 <= len(value) <= MAX_VALUES or not all(map(_is_value, value)):
-        yield Problem(place, _("List 1 to %(max)s texts, numbers, true or false.", max=MAX_VALUES))
-
-
-def _is_value(value: object) -> bool:
-    return is_name(value) if isinstance(value, str) else isinstance(value, bool) or is_number(value)
-
-
-def _mapping_problems(value: object, place: str) -> Iterator[Problem]:
-    if value is None:
-        return
-    if not isinstance(value, dict) or len(value) > MAX_COLUMNS:
-        yield Problem(place, _("This must be an object with at most %(max)s names.", max=MAX_COLUMNS))
-        return
-    for name, column in value.items():
-        if not is_name(name) or not is_name(column):
-            yield Problem(at(place, name[:MAX_NAME]), _name_words())
-
-
-def _named(value: object, place: str, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> Iterator[Problem]:
-    if not isinstance(value, dict):
-        yield Problem(place, _("This must be an object."))
-        return
-    yield from _unknown(value, place, (*names, *optional))
-    for name in names:
-        if not is_name(value.get(name)):
-            yield Problem(at(place, name), _name_words())
-    for name in optional:
-        if name in value and not is_name(value[name]):
-            yield Problem(at(place, name), _name_words())
-
-
-def _unknown(value: Values, place: str, known: tuple[str, ...]) -> Iterator[Problem]:
-    for name in value:
-        if name not in known:
-            yield Problem(place, _("“%(name)s” is not known here.", name=name[:100]))
-
-
-def _repeated(rule: Values) -> Iterator[Problem]:
-    """Two things that would go into one column."""
-    targets = [str(column) for name in ("columns", "answers") for column in dict(rule.get(name) or {}).values()]
-    targets += [str(rule["crop"]["to"])] if rule.get("crop") else []
-    targets += ITEM_COLUMNS if rule.get("each") else []
-    for column in targets:
-        if targets.count(column) > 1:
-            yield Problem("", _("Two things would go into the column “%(name)s”.", name=column))
-            return
-
-
 def is_name(value: object) -> bool:
     """Whether a value can name a column, an answer field or a label, or be a value that is compared."""
     return isinstance(value, str) and 1 <= len(value) <= MAX_NAME and bool(value.strip()) and "\0" not in value
 
 
-def _name_words() -> str:
-    return _("This must be a text of 1 to %(max)s characters.", max=MAX_NAME)
+# What a rule may hold: each part once, as its check and its schema.
 
 
-def rule_schema() -> Schema:
-    """The JSON Schema of a rule. It cannot say that two things would go into one column."""
-    name: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
-    names: Schema = {"type": "object", "maxProperties": MAX_COLUMNS, "additionalProperties": name}
-    value: Schema = {"type": ["string", "number", "boolean"], "maxLength": MAX_NAME}
-    values: Schema = {"type": "array", "minItems": 1, "maxItems": MAX_VALUES, "items": value}
-    share: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
-    tests: list[Schema] = [
-        closed({"field": name, test: share if test == AGREEMENT_BELOW else values}, ("field", test)) for test in TESTS
+def _object(options: dict[str, Option]) -> Option:
+    def check(value: object, path: str) -> Problems:
+        if not isinstance(value, dict):
+            yield Problem(path, _("This must be an object."))
+            return
+        for name in value:
+            if name not in options:
+                yield Problem(path, _("“%(name)s” is not known here.", name=name[:100]))
+        for name, option in options.items():
+            if name in value or option.needed:
+                yield from option.check(value.get(name), at(path, name))
+
+    return Option(check, object_schema(options))
+
+
+def _or_null(option: Option) -> Option:
+    def check(value: object, path: str) -> Problems:
+        return iter(()) if value is None else option.check(value, path)
+
+    return Option(check, {"anyOf": [option.schema, {"type": "null"}]})
+
+
+def _check_name(value: object, path: str) -> Problems:
+    if not is_name(value):
+        yield Problem(path, _("This must be a text of 1 to %(max)s characters.", max=MAX_NAME))
+
+
+_NAME: Final = Option(_check_name, Text(minimum=1, maximum=MAX_NAME).schema(), needed=True)
+
+
+def _check_mapping(value: object, path: str) -> Problems:
+    if not isinstance(value, dict) or len(value) > MAX_COLUMNS:
+        yield Problem(path, _("This must be an object with at most %(max)s names.", max=MAX_COLUMNS))
+        return
+    for name, column in value.items():
+        for one in (name, column):
+            yield from _check_name(one, at(path, name[:MAX_NAME]))
+
+
+_MAPPING: Final = Option(
+    _check_mapping,
+    {
+        "type": "object",
+        "maxProperties": MAX_COLUMNS,
+        "propertyNames": _NAME.schema,
+        "additionalProperties": _NAME.schema,
+    },
+)
+
+
+def _check_share(value: object, path: str) -> Problems:
+    if not is_number(value) or not 0 < value <= 1:
+        yield Problem(path, _("This must be a number above 0, and at most 1."))
+
+
+def _check_values(value: object, path: str) -> Problems:
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_VALUES or not all(map(_is_value, value)):
+        yield Problem(path, _("List 1 to %(max)s texts, numbers, true or false.", max=MAX_VALUES))
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, bool) or is_name(value) or not any(_NUMBER.check(value, ""))
+
+
+_NUMBER: Final = number()
+_SHARE: Final = Option(_check_share, {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, needed=True)
+_VALUES: Final = Option(
+    _check_values,
+    {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MAX_VALUES,
+        "items": {"anyOf": [_NAME.schema, _NUMBER.schema, {"type": "boolean"}]},
+    },
+    needed=True,
+)
+_CONDITIONS: Final = {
+    test: _object({"field": _NAME, test: _SHARE if test == AGREEMENT_BELOW else _VALUES}) for test in TESTS
+}
+
+
+def _check_when(value: object, path: str) -> Problems:
+    if not isinstance(value, list) or len(value) > MAX_CONDITIONS:
+        yield Problem(path, _("List at most %(max)s conditions.", max=MAX_CONDITIONS))
+        return
+    for nth, one in enumerate(value):
+        tests = [test for test in TESTS if isinstance(one, dict) and test in one]
+        if len(tests) == 1:
+            yield from _CONDITIONS[tests[0]].check(one, at(path, nth))
+        else:
+            words = _("A condition has `field` and one of %(names)s.", names=", ".join(TESTS))
+            yield Problem(at(path, nth), words)
+
+
+_WHEN: Final = Option(
+    _check_when,
+    {
+        "type": "array",
+        "maxItems": MAX_CONDITIONS,
+        "items": {"anyOf": [condition.schema for condition in _CONDITIONS.values()]},
+    },
+)
+_COUNT: Final = integer(1, MAX_ANSWERS)
+
+
+def _check_count(value: object, path: str) -> Problems:
+    """3.0 is a whole number, too."""
+    return _COUNT.check(int(value) if is_number(value) and value == int(value) else value, path)
+
+
+_RULE: Final = _object(
+    {
+        "each": _or_null(_object({"field": _NAME, "label": attrs.evolve(_NAME, needed=False)})),
+        "when": _or_null(_WHEN),
+        "columns": _or_null(_MAPPING),
+        "answers": _or_null(_MAPPING),
+        "crop": _or_null(_object({"column": _NAME, "to": _NAME})),
+        "n_answers": _or_null(attrs.evolve(_COUNT, check=_check_count)),
+    }
+)
+_CROP_NEEDS_EACH: Final[Schema] = {
+    "anyOf": [
+        {"required": ["each"], "properties": {"each": {"type": "object"}}},
+        {"properties": {"crop": {"type": "null"}}},
     ]
-    return closed(
-        {
-            "each": {"anyOf": [closed({"field": name, "label": name}, ("field",)), {"type": "null"}]},
-            "when": {
-                "anyOf": [
-                    {"type": "array", "maxItems": MAX_CONDITIONS, "items": {"anyOf": tests}},
-                    {"type": "null"},
-                ]
-            },
-            "columns": {"anyOf": [names, {"type": "null"}]},
-            "answers": {"anyOf": [names, {"type": "null"}]},
-            "crop": {"anyOf": [closed({"column": name, "to": name}, ("column", "to")), {"type": "null"}]},
-            "n_answers": {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_ANSWERS}, {"type": "null"}]},
-        }
-    )
+}
+
+
+def _problems(rule: object) -> Problems:
+    yield from _RULE.check(rule, "")
+    assert isinstance(rule, dict)
+    if rule.get("crop") is not None and rule.get("each") is None:
+        yield Problem(at("", "crop"), _("Only a part of a picture can be cut out: choose one task for each mark."))
+
+
+def _repeated(rule: ChainRule) -> str | None:
+    """A column into which two things would go."""
+    targets = [*rule.columns.values(), *rule.answers.values()]
+    targets += [rule.crop.to] if rule.crop else []
+    targets += ITEM_COLUMNS if rule.each else []
+    return next((column for column in targets if targets.count(column) > 1), None)
+
+
+@attrs.frozen
+class RuleType(Type):
+    """A rule in a body. Its schema cannot say that two things would go into one column."""
+
+    def parse_at(self, value: object, place: str) -> ChainRule:
+        return read_rule(AnyJson().parse_at(require_object(value, place), place))
+
+    def schema(self) -> Schema:
+        return {**_RULE.schema, **_CROP_NEEDS_EACH}

@@ -44,7 +44,7 @@ _OWN = (
     "(q.user_id = %(me)s OR EXISTS (SELECT FROM project p WHERE p.id = q.project_id AND %(me)s = ANY (p.owners_ids)))"
 )
 _MAY_SEE = f"(%(is_admin)s OR {_OWN})"
-# Who has the fewest under way comes first: nobody's hundred imports hold up somebody else's one.
+# The account with the fewest tasks under way comes first: a hundred imports of one do not hold up one of another.
 # A running item is free before its time when nobody holds the lock of its worker: the lock is asked for and let go.
 _CLAIM = Prepared(
     f"""

@@ -247,7 +247,7 @@ def test_advice_for_what_may_be_meant(place: Path) -> None:
         assert sentence.startswith("Advice: ") and word in sentence
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can be another user.")
+@pytest.mark.skipif(os.geteuid() != 0, reason="Needs root (sudo pytest …), which alone can be another user.")
 def test_a_folder_of_another_user_is_named() -> None:
     """Read as the user who runs the command, who is told to be the user of the server."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:

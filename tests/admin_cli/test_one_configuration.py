@@ -48,7 +48,9 @@ def test_the_first_of_four_places_is_read(checkout, system, tmp_path):
     assert str(location.SYSTEM_CONFIG) == "/etc/crowdd/crowdd.conf"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can put a file at /etc/crowdd in a namespace of its own.")
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="Needs root (sudo pytest …) for a namespace of its own with a file at /etc/crowdd."
+)
 def test_a_new_shell_in_any_folder_finds_the_configuration_of_the_system(tmp_path):
     """The same command of the documentation failed in a shell where CROWDD_CONFIG was not set."""
     (tmp_path / "work").mkdir()

@@ -29,7 +29,9 @@ def test_a_program_is_nice():
     assert niceness(own_session=False)[0] == niceness(own_session=True)[0] == expected
 
 
-@pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel does not share the processors out by sessions")
+@pytest.mark.skipif(
+    not AUTOGROUP.exists(), reason="This kernel has no autogroups: boot one with CONFIG_SCHED_AUTOGROUP."
+)
 def test_its_session_is_nice_if_it_is_its_own_and_no_session_of_others():
     assert niceness(own_session=True)[-1] == "7"
     before = AUTOGROUP.read_text("ascii")

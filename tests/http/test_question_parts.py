@@ -13,7 +13,7 @@ from crowdd.kinds.questions.types import MEDIA
 
 FILES: Final = StaticFiles.read()
 MAX_CORE: Final = 60_000  # compressed bytes without media and types
-MAX_FORM: Final = 33_000  # of a list with every type of form and a picture
+MAX_FORM: Final = 30_000  # of a list with every type of form and a picture
 _IMPORT: Final = re.compile(r'^(?:import|export) [^;]*?from "([^"]+)"|^import "([^"]+)"', re.MULTILINE)
 _MARKS: Final = ("marks/", "types/text_spans", "types/transcription")
 

@@ -46,6 +46,18 @@ def test_nothing_else_is_found(folder: Path, path: str) -> None:
     assert StaticFiles.read(folder).lookup(path) is None
 
 
+def test_our_comments_are_not_sent_and_those_of_others_are(folder: Path) -> None:
+    script = "/* Says hello,\n   twice. */\nconst hello = `http://h`; // once\n  // and again\nhello();\n"
+    (folder / "vendor").mkdir()
+    for path in ("own.js", "vendor/other.js"):
+        (folder / path).write_text(script)
+    files = StaticFiles.read(folder)
+    own, other = files.lookup("own.js"), files.lookup("vendor/other.js")
+    assert own is not None and other is not None
+    assert own.body.decode() == files.text("own.js") == "const hello = `http://h`; // once\nhello();\n"
+    assert other.body.decode() == script
+
+
 def test_a_wrong_name_in_a_template_is_an_error(folder: Path) -> None:
     with pytest.raises(KeyError):
         StaticFiles.read(folder).url("styel.css")
@@ -99,7 +111,7 @@ def test_brotli_is_made_once_and_kept_for_the_same_content(folder: Path, tmp_pat
 
 def test_no_further_file_is_compressed_once_the_server_ends(folder: Path, tmp_path: Path) -> None:
     for name in ("a.js", "b.js", "c.js"):
-        (folder / name).write_text(f"/* {name} */\n" * 100)
+        (folder / name).write_text(f"use('{name}');\n" * 100)
     data, answers = tmp_path / "data", iter((True, False))
     data.mkdir()
     StaticFiles.read(folder, data=data).pack(lambda: next(answers))

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from crowdd.kernel.errors import InvalidValueError
-from crowdd.kinds.chains import ChainRule, Condition, Crop, Each, read_rule, rule_schema
+from crowdd.kinds.chains import ChainRule, Condition, Crop, Each, RuleType, read_rule
 
 FULL = {
     "each": {"field": "lines", "label": "text"},
@@ -39,7 +39,7 @@ def test_a_rule_is_read_and_written_alike():
     assert rule.as_json() == FULL and rule.fields() == {"lines", "kind"}
     assert read_rule({}).as_json() == {"columns": {}, "answers": {}}
     assert read_rule({"each": None, "when": None, "crop": None, "n_answers": None}) == ChainRule()
-    jsonschema.validate(FULL, rule_schema())
+    jsonschema.validate(FULL, RuleType().schema())
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_mistake_is_told_with_its_place(wrong, place):
     with pytest.raises(InvalidValueError, match=f"^`rule{place}`: "):
         read_rule(wrong)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(wrong, rule_schema())
+        jsonschema.validate(wrong, RuleType().schema())
 
 
 @pytest.mark.parametrize(
@@ -87,5 +87,18 @@ def test_a_mistake_is_told_with_its_place(wrong, place):
     ],
 )
 def test_two_things_do_not_go_into_one_column_and_a_crop_needs_marks(wrong):
-    with pytest.raises(InvalidValueError, match=r"^`rule"):
+    with pytest.raises(InvalidValueError, match=r"^`rule") as caught:
         read_rule(wrong)
+    alone = "each" not in wrong and "crop" in wrong
+    assert caught.value.code == ("invalid_value" if alone else "repeated_column")
+    assert jsonschema.Draft202012Validator(RuleType().schema()).is_valid(wrong) != alone, "columns are not compared"
+
+
+def test_a_body_has_a_rule_of_clean_texts():
+    assert RuleType().parse_at({**FULL, "n_answers": 3.0}, "rule") == read_rule(FULL)
+    for wrong, words in (
+        ([], "must be an object"),
+        ({"columns": {"a": "\ud800"}}, "contains a NUL or a lone surrogate"),
+    ):
+        with pytest.raises(InvalidValueError, match=f"^`rule` {words}"):
+            RuleType().parse_at(wrong, "rule")

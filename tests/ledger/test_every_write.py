@@ -31,7 +31,7 @@ from twisted.internet.threads import blockingCallFromThread, deferToThread
 from crowdd.features.results import feature as result_feature
 from crowdd.features.signin.feature import SigninFeature
 from crowdd.features.tasks.barring import BarBody
-from crowdd.features.tasks.changes import RedundancyBody, TaskRetirementBody, WithdrawalBody
+from crowdd.features.tasks.change_bodies import RedundancyBody, TaskRetirementBody, WithdrawalBody
 from crowdd.features.tasks.feature import TasksFeature
 from crowdd.features.trust.feature import TrustFeature
 from crowdd.features.trust.gold import GoldChangeBody

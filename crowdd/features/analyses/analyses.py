@@ -127,7 +127,7 @@ class Analyses:
         return await self.get(who, project_id, await self._db.transaction(work))
 
     async def delete(self, who: Requester, project_id: int, analysis_id: int) -> None:
-        """Deletes an analysis with what it found. One that runs ends."""
+        """Delete an analysis with its findings. End it if it is running."""
         row = await self.get(who, project_id, analysis_id)
         if row["queue_item"] is not None and row["state"] in ("waiting", "running"):
             await self._queue.cancel(who, row["queue_item"])

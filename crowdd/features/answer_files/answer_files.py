@@ -87,11 +87,11 @@ class AnswerFiles:
     # Files that come
 
     async def take(self, who: Requester, place: Place, size: int, part: Part) -> Arrival:
-        """Takes a part of a file of ``size`` bytes, from somebody who holds the task. The last one has it prepared.
+        """Add a part to a file of ``size`` bytes, and prepare the file when it is complete. The requester has the task.
 
-        A part that does not begin where the file ends is left; the offset says where that is. Raises ForbiddenError,
-        TooLargeError or TooManyRequestsError without room for the file, InvalidValueError for one that cannot be used,
-        UnavailableError while it is being prepared, NotFoundError when the project has gone.
+        A part that does not begin at the end of the file is not added; the offset says where the file ends. Raises
+        ForbiddenError, TooLargeError or TooManyRequestsError without room for the file, InvalidValueError for one that
+        cannot be used, UnavailableError while it is being prepared, NotFoundError when the project has gone.
         """
         file = await statements.find_sent(self._db, who.actor, place.project_id, place.task_id, place.key)
         if file is None:

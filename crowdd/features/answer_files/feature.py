@@ -24,7 +24,7 @@ class AnswerFilesFeature(Feature):
     @classmethod
     def build(cls, base: Base, media: MediaFeature) -> AnswerFilesFeature:
         reactor, settings, data = base.shared.reactor, base.settings.media, base.settings.data
-        # Not those of owners: a batch of thousands of files is before no volunteer, and nobody's files hold up a batch.
+        # Not the threads of owners: volunteers do not wait for a batch of thousands of files, and a batch not for them.
         thread = base.shared.once("thread of answer files", lambda: WorkerThread(reactor))
         smaller = attrs.evolve(settings, tile_pixels=0, max_pixels=min(settings.max_pixels, _MAX_PIXELS), max_pages=1)
         return cls(

@@ -17,7 +17,7 @@ class Accepted:
 
 @attrs.frozen
 class SentFile:
-    """A file of somebody for a task. ``facts`` is None while it is arriving, ``run_id`` until an answer names it."""
+    """A file of a volunteer for a task. ``facts`` is None while it is arriving, ``run_id`` until an answer names it."""
 
     id: int
     project_id: int
@@ -40,7 +40,7 @@ class Room:
 
 @attrs.frozen
 class OpenedFile:
-    """A file by its address, for somebody; ``mine``: they sent it. ``declared`` is ``info.answer_files``."""
+    """A file by its address. ``mine``: the requester sent it. ``declared`` is ``info.answer_files``."""
 
     project_id: int
     run_id: int | None

@@ -49,12 +49,13 @@ async def find(db: Database, file_id: int) -> SentFile | None:
 
 async def read_room(tx: Database, actor: str, network: str, project_id: int) -> Room:
     """What there is of a project already."""
+    waiting = "FROM answer_file WHERE project_id = %(project)s AND run_id IS NULL"
     return await fetch_row(
         tx,
         Room,
-        "SELECT count(*) FILTER (WHERE run_id IS NULL AND actor = %(actor)s) AS of_person,"
-        " count(*) FILTER (WHERE run_id IS NULL AND network = %(network)s) AS of_network,"
-        " coalesce(sum(bytes), 0)::bigint AS total_bytes FROM answer_file WHERE project_id = %(project)s",
+        f"SELECT (SELECT count(*) {waiting} AND actor = %(actor)s) AS of_person,"
+        f" (SELECT count(*) {waiting} AND network = %(network)s) AS of_network,"
+        " coalesce((SELECT bytes FROM answer_file_sum WHERE project_id = %(project)s), 0) AS total_bytes",
         {"actor": actor, "network": network, "project": project_id},
     )
 
@@ -98,7 +99,7 @@ async def find_named(
 ) -> list[SentFile]:
     """Those of the words that are files for a project and task: the volunteer's own, or those of their answer.
 
-    The third number of the place is the id of an answer whose files count, too, whoever's it is.
+    The third number of the place is the id of an answer, of anybody, whose files count, too.
     """
     return await fetch_rows(
         db,

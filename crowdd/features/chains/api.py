@@ -14,13 +14,14 @@ from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.kernel import errors
 from crowdd.kinds.body import Body, key
-from crowdd.kinds.chains import rule_schema
-from crowdd.kinds.types import Boolean, Json
+from crowdd.kinds.chains import ChainRule, RuleType
+from crowdd.kinds.types import Boolean
 
 _AT = "/api/project/<int:object_id>/next"
 _ONE = f"{_AT}/<int:next_id>"
 _OWNERS = "For owners of the project and administrators. "
 _TEXT: Schema = {"type": "string"}
+_RULE = RuleType()
 _NEXT_ID = Parameter("next_id", COUNT, "Id of the next project.", where="path")
 _DRY_RUN = Parameter("dry_run", Boolean().text_schema(), "With 1, nothing is saved.", empty=True)
 _STEP = closed_object(
@@ -28,7 +29,7 @@ _STEP = closed_object(
     name=_TEXT,
     short_name=_TEXT,
     open_tasks={**COUNT, "description": "Its tasks that still need answers."},
-    rule=rule_schema(),
+    rule=_RULE.schema(),
     made={**COUNT, "description": "Tasks that were made."},
     changed={**COUNT, "description": "Answered ones of them whose source says something else by now."},
     waiting={**COUNT, "description": "Tasks of which cannot be said now what they become."},
@@ -48,7 +49,7 @@ _PUT = of_project(
     f" change. Returns what the {PREVIEWED} tasks that were completed first become.",
     parameters=(PROJECT_ID, _NEXT_ID, _DRY_RUN, PASSWORD),
     answer=closed_object(
-        rule=rule_schema(),
+        rule=_RULE.schema(),
         preview=array_of(
             closed_object(
                 task_id=COUNT,
@@ -81,7 +82,7 @@ _CHANGED = of_project(
 class NextStepBody(Body):
     """By which rule complete tasks become tasks of the next project."""
 
-    rule: object = key(Json(), "What becomes of a complete task.", null=True)
+    rule: ChainRule = key(_RULE, "What becomes of a complete task.")
 
 
 class ChainsApi:
@@ -104,8 +105,9 @@ class ChainsApi:
         """Saves a rule, or only says what it would make."""
         ids = checked_id(object_id), checked_id(next_id)
         preview = await self._chains.preview(incoming.who, ids[0], body.rule)
-        rule = body.rule if is_dry_run(incoming) else (await self._chains.put(incoming.who, *ids, body.rule)).as_json()
-        return JsonResponse({"rule": rule, "preview": preview})
+        if not is_dry_run(incoming):
+            await self._chains.put(incoming.who, *ids, body.rule)
+        return JsonResponse({"rule": body.rule.as_json(), "preview": preview})
 
     async def delete(self, incoming: Incoming, object_id: int, next_id: int) -> Response:
         """Ends a link."""

@@ -17,7 +17,7 @@ from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, No
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import JsonObject
-from crowdd.kinds.chains import ChainRule, read_rule
+from crowdd.kinds.chains import ChainRule
 from crowdd.kinds.roles import OWNERS, Role
 
 MAX_NEXT: Final = 10
@@ -62,15 +62,14 @@ class Chains:
         await self.require(who, project_id)
         return await statements.list_next(self._db, project_id)
 
-    async def put(self, who: Requester, project_id: int, next_id: int, document: object) -> ChainRule:
+    async def put(self, who: Requester, project_id: int, next_id: int, rule: ChainRule) -> None:
         """Makes a project the next step, or gives it another rule, which tasks that nobody has answered follow.
 
-        Raises InvalidValueError for a rule, and for a circle; NotFoundError for a next project that is not theirs, too;
+        Raises InvalidValueError for a circle; NotFoundError for a next project that is not theirs, too;
         ConflictError when it is the next step of another project, or the project has MAX_NEXT of them.
         """
         await self.require(who, project_id)
         rights.require_project_scope(who, next_id)
-        rule = read_rule(document)
         user_id = None if who.acting_admin else who.acting_user
 
         async def work(tx: Database) -> str:
@@ -81,7 +80,6 @@ class Chains:
 
         _require_ok(await self._db.transaction(work), next_id)
         self._notify(project_id)
-        return rule
 
     async def remove(self, who: Requester, project_id: int, next_id: int) -> None:
         """Ends a link. The tasks that were made stay."""
@@ -94,10 +92,9 @@ class Chains:
 
         await self._db.transaction(work)
 
-    async def preview(self, who: Requester, project_id: int, document: object) -> list[PreviewedSource]:
-        """What the tasks that were completed first would become by a rule. Raises InvalidValueError."""
+    async def preview(self, who: Requester, project_id: int, rule: ChainRule) -> list[PreviewedSource]:
+        """What the tasks that were completed first would become by a rule."""
         await self.require(who, project_id)
-        rule = read_rule(document)
         task_ids = await following_statements.list_complete(self._db, project_id, PREVIEWED)
         previews: list[PreviewedSource] = []
         for row in await following_statements.read_sources(self._db, project_id, task_ids):

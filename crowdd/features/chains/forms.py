@@ -7,7 +7,7 @@ from typing import Final
 
 from crowdd.kernel.errors import FormError, InvalidValueError
 from crowdd.kernel.languages import _
-from crowdd.kernel.values import Json, JsonObject
+from crowdd.kernel.values import Json, JsonObject, parse_number
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.chains import AGREEMENT_BELOW, IS, ChainRule, read_rule
 
@@ -70,7 +70,7 @@ def parse_rule(form: Mapping[str, object], fields: Sequence[AnswerField]) -> Cha
     if column := _text(form, "crop_column"):
         rule["crop"] = {"column": column, "to": _text(form, "crop_to") or "crop"}
     if number := _text(form, "n_answers"):
-        rule["n_answers"] = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 0
+        rule["n_answers"] = parse_number(number) or 0
     if not rule["columns"] and not rule["answers"] and not each:
         wrong["columns"] = [_("Say what the new tasks show.")]
     for name, to in _targets(rule):

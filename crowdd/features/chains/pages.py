@@ -20,11 +20,13 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import ConflictError, FormError, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
+from crowdd.kernel.values import parse_number
 from crowdd.kinds.answers import declared
 from crowdd.kinds.chains import TESTS, ChainRule, stored_rule
 from crowdd.kinds.project import PROJECT
 
 _AT: Final = "/project/<short_name>/next"
+_NONE: Final = 0  # the id of no project
 NEW: Final = "new"
 """The choice that makes a project."""
 
@@ -79,7 +81,7 @@ class NextStepPages:
         try:
             rule = parse_rule(form, declared(row["info"]))
             if incoming.field("btn") == "Preview":
-                preview = await self._chains.preview(incoming.who, row["id"], rule.as_json())
+                preview = await self._chains.preview(incoming.who, row["id"], rule)
                 return await self._page(incoming, row, form, preview=preview)
             await self._save(incoming, row, rule)
         except FormError as error:
@@ -91,16 +93,16 @@ class NextStepPages:
     async def remove(self, incoming: Incoming, short_name: str) -> Response:
         """Ends the link with the next project ``id``; its tasks stay."""
         row = await self._projects.owned(short_name, incoming.who)
-        await self._chains.remove(incoming.who, row["id"], _number(incoming.field("id")))
+        await self._chains.remove(incoming.who, row["id"], parse_number(incoming.field("id")) or _NONE)
         words = _("The chain ends here now. The tasks that were made stay.")
         return Redirect(f"/project/{quote(short_name)}/next", words)
 
     async def _save(self, incoming: Incoming, row: ProjectPage, rule: ChainRule) -> None:
         """Raises FormError."""
         chosen = incoming.field("next")
-        next_id = await self._create(incoming) if chosen == NEW else _number(chosen)
+        next_id = await self._create(incoming) if chosen == NEW else parse_number(chosen) or _NONE
         try:
-            await self._chains.put(incoming.who, row["id"], next_id, rule.as_json())
+            await self._chains.put(incoming.who, row["id"], next_id, rule)
         except NotFoundError:
             raise FormError({"next": [_("Choose one of your projects.")]}) from None
         except (ConflictError, InvalidValueError) as error:
@@ -143,8 +145,3 @@ class NextStepPages:
             full=len(steps) >= MAX_NEXT,
         )
         return Page("project/next_steps.html", public, private)
-
-
-def _number(text: str) -> int:
-    """The id in a field; 0, which no project has, for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0

@@ -16,7 +16,7 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.signin.identity import Identity
 from crowdd.features.statistics.live_updates import Broadcast
-from crowdd.features.tasks.changes import CODE, TasksBody
+from crowdd.features.tasks.change_bodies import CODE, TasksBody
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD, PROJECT_ID

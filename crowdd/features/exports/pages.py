@@ -28,7 +28,7 @@ from crowdd.features.projects.views import (
     ticked_tasks,
 )
 from crowdd.features.tasks import task_filters
-from crowdd.features.tasks.changes import TasksBody
+from crowdd.features.tasks.change_bodies import TasksBody
 from crowdd.http.reader_language import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response

@@ -15,6 +15,7 @@ from crowdd.features.groups.rows import BoardMember, GroupRow, JoinedGroup, List
 from crowdd.kernel.errors import NOT_FOUND, AnonymousError, FormError, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import parse_number
 from crowdd.kinds.names import UnusableNameError
 from crowdd.kinds.types import Name
 
@@ -131,7 +132,7 @@ class Groups:
         name, words = checked_name(form.name, MAX_NAME)
         if words:
             mistakes["name"] = [words]
-        size = int(form.size) if form.size.isascii() and form.size.isdigit() and len(form.size) < 10 else 0
+        size = parse_number(form.size) or 0
         if not 1 <= size <= MAX_SIZE:
             mistakes["size"] = [_("Enter a whole number from 1 to %(maximum)s.", maximum=MAX_SIZE)]
         last_day = parse_day(form.last_day)

@@ -31,7 +31,8 @@ from crowdd.features.imports.runner import ImportRunner, note_import
 from crowdd.features.imports.share_links import download_address
 from crowdd.features.imports.suggested_roles import suggest_roles
 from crowdd.features.projects.rows import ProjectPage
-from crowdd.features.tasks.changes import Changes, Effect, RetirementBody
+from crowdd.features.tasks.change_bodies import RetirementBody
+from crowdd.features.tasks.changes import Changes, Effect
 from crowdd.kernel import files as kernel_files
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import (

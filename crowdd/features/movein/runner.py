@@ -16,7 +16,8 @@ from crowdd.core import log_statements
 from crowdd.core.secrets import Secrets
 from crowdd.core.uploads import Uploads
 from crowdd.database.access import Database, Row, Statement, Transactions, Values
-from crowdd.database.connection import first_line, run_in_savepoint
+from crowdd.database.connection import run_in_savepoint
+from crowdd.database.errors import first_line
 from crowdd.features.accounts.passwords import Passwords
 from crowdd.features.movein import figures, files, statements, tables
 from crowdd.features.movein.files import Aside

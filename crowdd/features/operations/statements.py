@@ -12,7 +12,7 @@ import attrs
 import psycopg2
 
 from crowdd.database.access import Database, Transactions, fetch_row, fetch_rows, one
-from crowdd.database.connection import first_line
+from crowdd.database.errors import first_line
 from crowdd.features.signin import statements as signin_statements
 from crowdd.sched.rows import DatabaseHealth, EncryptedApiKey, ReplicaHealth, ServerKey
 

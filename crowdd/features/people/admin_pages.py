@@ -29,7 +29,7 @@ from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redi
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import ConflictError, ForbiddenError, FormError, InvalidValueError, TooManyRequestsError
 from crowdd.kernel.languages import NAMES, _
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Values, parse_number
 from crowdd.kinds.kind import outward
 
 _HERE = "/admin/users"
@@ -151,10 +151,10 @@ class AdminUsers:
 
     async def export(self, incoming: Incoming) -> Response:
         """All accounts as a file, in parts. ``last_id`` is the last account of the part before."""
-        kind, after = incoming.query.get("format", "json"), incoming.query.get("last_id", "0")
-        if kind not in ("json", "csv") or not (after.isascii() and after.isdigit() and len(after) < 19):
+        kind, after = incoming.query.get("format", "json"), parse_number(incoming.query.get("last_id", "0"))
+        if kind not in ("json", "csv") or after is None:
             raise InvalidValueError(_("format must be json or csv, and last_id must be a number."))
-        rows = await self._administration.exported(int(after), incoming.who)
+        rows = await self._administration.exported(after, incoming.who)
         body = orjson.dumps(rows) if kind == "json" else _csv(rows)
         type_ = "application/json" if kind == "json" else "text/csv; charset=utf-8"
         headers = {
@@ -223,7 +223,7 @@ class AdminInvitations:
     async def make(self, incoming: Incoming) -> Response:
         """Makes an invitation for ``note`` that works for ``days``. It goes to ``email``, or its link is shown once."""
         note, days, email = (incoming.field(name).strip() for name in ("note", "days", "email"))
-        number = int(days) if days.isascii() and days.isdigit() and len(days) < 9 else 0 if days else _DAYS
+        number = (parse_number(days, 8) or 0) if days else _DAYS
         locale = incoming.field("language") or locale_of(incoming)
         try:
             key = await self._invitations.make(incoming.who, note, number, email, locale)

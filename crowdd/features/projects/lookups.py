@@ -13,6 +13,7 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import CountedCategory, ProjectPage
 from crowdd.kernel.errors import ConflictError, NotFoundError
 from crowdd.kernel.requester import SYSTEM
+from crowdd.kernel.values import parse_number
 from crowdd.kinds.project import PROJECT
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ async def account(accounts: Accounts, words: str) -> AccountPage:
 
 async def _by_id(accounts: Accounts, words: str) -> AccountPage | None:
     try:
-        return await accounts.profile(number(words) or 0)
+        return await accounts.profile(parse_number(words) or 0)
     except NotFoundError:
         return None
 
@@ -61,7 +62,7 @@ async def project(projects: Projects, records: Records, words: str) -> ProjectPa
 
 async def _short_name(records: Records, words: str) -> str:
     try:
-        view = await records.get(PROJECT, SYSTEM, number(words) or 0)
+        view = await records.get(PROJECT, SYSTEM, parse_number(words) or 0)
     except NotFoundError:
         return ""
     return str(view["short_name"])
@@ -77,7 +78,9 @@ async def _page(projects: Projects, short_name: str) -> ProjectPage | None:
 async def category(project_lists: ProjectLists, words: str) -> CountedCategory:
     """The category with this short name or id, and the number of its projects. Raises NotFoundError."""
     rows = await project_lists.counted_categories()
-    matches = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
+    matches = [row for row in rows if row["short_name"] == words] or [
+        row for row in rows if row["id"] == parse_number(words)
+    ]
     if not matches:
         known = ", ".join(sorted(row["short_name"] for row in rows))
         raise NotFoundError(f"Category {words} does not exist. Categories: {known}.")
@@ -90,11 +93,6 @@ async def known(work: Awaitable[T], what: str) -> T:
         return await work
     except NotFoundError:
         raise NotFoundError(f"{what} does not exist.") from None
-
-
-def number(words: str) -> int | None:
-    """The id that the words are, or None."""
-    return int(words) if words.isascii() and words.isdigit() and len(words) < 19 else None
 
 
 def given(**options: T | None) -> dict[str, T]:

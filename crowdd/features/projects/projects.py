@@ -248,7 +248,7 @@ class Projects:
         return await statements.list_categories(self._db)
 
     async def any_at_all(self) -> bool:
-        """Whether there is a project, be it a draft."""
+        """Whether there is a project. Drafts count."""
         return await statements.has_projects(self._db)
 
     async def of_owner(self, user_id: int) -> list[ProjectSummary]:

@@ -121,7 +121,7 @@ def _parts(questions: Values) -> Iterator[str]:
 
 
 def uses_questions(source: str) -> bool:
-    """Whether a presenter shows questions, be it with a page that its owner has changed."""
+    """Whether a presenter shows questions, also with a page that its owner has changed."""
     return f"{AT}questions.js" in source
 
 

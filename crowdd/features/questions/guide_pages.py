@@ -30,7 +30,7 @@ from crowdd.kernel import exact_json
 from crowdd.kernel.errors import ConflictError, FormError, NotFoundError, TooLargeError
 from crowdd.kernel.languages import _
 from crowdd.kernel.languages.content_languages import CONTENT_LANGUAGES, language_of
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Values, parse_number
 from crowdd.kinds.guides import FIELD_GUIDE, TUTORIAL, Guide, broken_references
 from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.questions.options import Problem
@@ -163,7 +163,7 @@ class GuideEditorPages:
         changes = {guide.name: document} | ({"tutorial": None} if _replaces(row, editor) else {})
         try:
             await self._projects.tell(
-                row, changes, incoming.who, {guide.version_key: _number(incoming.field("version"))}
+                row, changes, incoming.who, {guide.version_key: parse_number(incoming.field("version"), 9)}
             )
         except TooLargeError as error:
             raise FormError({"document": [message_of(error)]}) from None
@@ -261,10 +261,6 @@ def _version(row: ProjectPage, editor: _Editor) -> str:
     """The number of the stored guide, "" without one."""
     version = row["info"].get(editor.guide.version_key)
     return str(version) if isinstance(version, int) else ""
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _text(document: object) -> str:

@@ -25,7 +25,7 @@ from crowdd.kernel import exact_json
 from crowdd.kernel.errors import ConflictError, FormError, NotFoundError, TooLargeError
 from crowdd.kernel.languages import SOURCE, _
 from crowdd.kernel.languages.content_languages import language_of
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Values, parse_number
 from crowdd.kinds import questions as kind_questions
 from crowdd.kinds.questions import QUESTIONS, Problem
 
@@ -238,8 +238,7 @@ def _said(problem: Problem) -> str:
 
 def _number(incoming: Incoming) -> int:
     """The version that the address names, 0 for none."""
-    version = incoming.query.get("version", "")
-    return int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
+    return parse_number(incoming.query.get("version", ""), 9) or 0
 
 
 def _version(row: ProjectPage) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.serializers import person
 from crowdd.features.projects.views import ProjectPublic, ProjectViews, locked_out
-from crowdd.features.recognition.boards import Boards, shown
+from crowdd.features.recognition.contributions import Boards, shown_places
 from crowdd.features.recognition.rows import BoardPlace
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
@@ -49,7 +49,7 @@ class BoardPages:
         return await self._of_site(incoming, week=False)
 
     async def _of_site(self, incoming: Incoming, *, week: bool) -> Response:
-        rows = shown(await self._boards.of_site(week=week), incoming.who.user_name)
+        rows = shown_places(await self._boards.of_site(week=week), incoming.who.user_name)
         return Page("stats/board.html", BoardPublic(title=_("Leaderboard"), top_users=_people(rows), week=week))
 
     async def of_project(self, incoming: Incoming, short_name: str) -> Response:
@@ -63,7 +63,7 @@ class BoardPages:
     async def _of_project(self, incoming: Incoming, short_name: str, *, week: bool) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row, _("Leaderboard"))
-        rows = shown(await self._boards.of_project(row["id"], week=week), incoming.who.user_name)
+        rows = shown_places(await self._boards.of_project(row["id"], week=week), incoming.who.user_name)
         public = ProjectBoardPublic(**context.public, top_users=_people(rows), week=week)
         return Page("project/leaderboard.html", public, context.private)
 

@@ -1,16 +1,19 @@
-"""Draw a certificate on a page of A4, with the code of the link by which it can be checked.
+"""Draw a certificate on a page of A4, with the code of the link by which it can be checked, in a program of its own.
 
 Lengths are in millimetres, sizes of type in points.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import orjson
 
+from crowdd.features.projects import poster_program
 from crowdd.features.projects.poster_drawing import (
     HEIGHT,
     MARGIN,
@@ -25,6 +28,10 @@ from crowdd.features.projects.poster_drawing import (
 
 if TYPE_CHECKING:
     import fpdf
+
+LIMITS: Final = poster_program.LIMITS
+DESCRIPTION: Final = "CROWDD_CERTIFICATE"
+"""The variable of the environment with the certificate, as JSON."""
 
 _INNER = WIDTH - 2 * MARGIN
 _CODE: Final = 34.0
@@ -101,3 +108,8 @@ def _foot(page: fpdf.FPDF, certificate: CertificatePage, top: float, right: bool
     y = set_text(page, Block(certificate.check, "", _INK, 10, 7, width, 10), beside, y, right) + 1
     end = set_text(page, Block(certificate.address, "", _BLUE, 9, 5, width, 10), beside, y, right)
     page.link(beside, y, width, end - y, certificate.address)
+
+
+def make_pdf() -> bytes:
+    """The PDF of the certificate, as ``draw_page`` of posters gives it."""
+    return poster_program.draw_page(CertificatePage(**orjson.loads(os.environ[DESCRIPTION])), draw)

@@ -11,8 +11,7 @@ import attrs
 
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.projects.posters import draw_pdf
-from crowdd.features.recognition import certificate_program
-from crowdd.features.recognition.certificate_drawing import CertificatePage
+from crowdd.features.recognition.certificate_drawing import DESCRIPTION, CertificatePage
 from crowdd.features.recognition.certificates import Certificates
 from crowdd.features.recognition.pages import path_of, shown_certificate
 from crowdd.features.recognition.rows import Certificate
@@ -27,7 +26,7 @@ from crowdd.kernel.errors import InvalidValueError, UnavailableError
 from crowdd.kernel.languages import _
 from crowdd.kernel.values import Values
 
-_PROGRAM: Final = "crowdd.features.recognition.certificate_program:make_pdf"
+_PROGRAM: Final = "crowdd.features.recognition.certificate_drawing:make_pdf"
 _ONE: Final = "/account/<name>/certificates/<int:certificate_id>"
 _CHECK: Final = "/certificate/"
 
@@ -48,7 +47,7 @@ class CertificateFiles:
     async def pdf(self, row: Certificate, locale: str) -> bytes:
         """The certificate in a language. Raises as ``draw_pdf``."""
         page = self.page(row, locale)
-        described = {certificate_program.DESCRIPTION: json.dumps(attrs.asdict(page))}
+        described = {DESCRIPTION: json.dumps(attrs.asdict(page))}
         return await self._thread.do(draw_pdf, _PROGRAM, described)
 
     def page(self, row: Certificate, locale: str) -> CertificatePage:

@@ -1,4 +1,4 @@
-"""What a volunteer gave: how many answers, for how long, where, when, and what came of it. For themselves alone."""
+"""What a volunteer gave: how many answers, for how long, where, when, and what came of it. And who gave most."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from typing import Final
 import attrs
 
 from crowdd.database import access
-from crowdd.database.access import Transactions
+from crowdd.database.access import Database, Transactions
 from crowdd.features.groups.groups import require_user
 from crowdd.features.projects import papers
 from crowdd.features.projects.papers import Paper
 from crowdd.features.recognition import statements
-from crowdd.features.recognition.rows import Given
+from crowdd.features.recognition.rows import BoardPlace, Given
 from crowdd.kernel.requester import Requester
 
 MAX_READ: Final = 20_000
 """The newest answers, which are read for a page."""
 MONTHS: Final = 12
+_SITE: Final = 0  # in place of a project
+TOP: Final = 20
 _EVER: Final = (date.min, date.max)
 
 
@@ -119,3 +121,29 @@ def summed(rows: Sequence[Given], today: date) -> Contributions:
 def _last_months(today: date) -> list[date]:
     last = today.year * 12 + today.month - 1
     return [date(nth // 12, nth % 12 + 1, 1) for nth in range(last - MONTHS + 1, last + 1)]
+
+
+class Boards:
+    """Leaderboards by time: of the site and of projects, of this week and of all time.
+
+    An answer is worth the median time of the newest answers of its project. The board of a project of all time is true
+    now, others are counted every few minutes.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def of_site(self, *, week: bool) -> list[BoardPlace]:
+        """The first hundred."""
+        return await statements.list_board(self._db, _SITE, week)
+
+    async def of_project(self, project_id: int, *, week: bool) -> list[BoardPlace]:
+        """The first of a project."""
+        if week:
+            return await statements.list_board(self._db, project_id, week=True)
+        return await statements.list_project_board(self._db, project_id, TOP)
+
+
+def shown_places(rows: list[BoardPlace], name: str) -> list[BoardPlace]:
+    """The first twenty, and behind them the person of this name, if they are among the others."""
+    return rows[:TOP] + [row for row in rows[TOP:] if row["name"] == name]

@@ -8,9 +8,8 @@ from crowdd.core.base import Base
 from crowdd.core.feature import Feature
 from crowdd.database.access import Database
 from crowdd.features.recognition import statements
-from crowdd.features.recognition.boards import Boards
 from crowdd.features.recognition.certificates import Certificates
-from crowdd.features.recognition.contributions import OwnContributions
+from crowdd.features.recognition.contributions import Boards, OwnContributions
 from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.sched.job import MINUTE, Job
 

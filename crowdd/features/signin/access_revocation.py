@@ -13,7 +13,7 @@ from crowdd.core.security_log import FACTOR_REMOVED, SecurityLog
 from crowdd.database.access import Database
 from crowdd.features.accounts.accounts import Accounts
 from crowdd.features.accounts.rows import KeepableWay
-from crowdd.features.signin import statements, ways_in_statements
+from crowdd.features.signin import statements
 from crowdd.features.signin.ways_in import Ends, WayIn, title, ways_in
 from crowdd.kernel.languages import with_commas
 from crowdd.kernel.requester import Requester
@@ -110,7 +110,7 @@ class Revoking:
         return NewPassword(account, True, with_commas(*dict.fromkeys(ended)))
 
     async def _keepable(self, db: Database, user_id: int) -> list[Way]:
-        return [Way(row, self._by_name[row["kind"]]) for row in await ways_in_statements.keepable(db, user_id)]
+        return [Way(row, self._by_name[row["kind"]]) for row in await statements.list_keepable_ways(db, user_id)]
 
     async def _end(self, tx: Database, user_id: int, who: Requester, *occasions: Ends) -> None:
         for way in self._ways:

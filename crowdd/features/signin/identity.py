@@ -24,6 +24,7 @@ from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import AnonymousError, ForbiddenError
 from crowdd.kernel.languages import SOURCE
 from crowdd.kernel.requester import Requester, draft_key, network
+from crowdd.kernel.values import parse_number
 
 _MAX_AGENT, _MAX_KEY = 200, 199
 # Headers that say who asks, or for whom a page was made. A request without them is a stranger's, and most are.
@@ -216,4 +217,4 @@ def _presenter(incoming: Incoming) -> int | None:
     mark = incoming.header("x-presenter")
     if not mark:
         return None
-    return int(mark) if mark.isascii() and mark.isdigit() and len(mark) < 16 else 0
+    return parse_number(mark, 15) or 0

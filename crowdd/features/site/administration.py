@@ -26,7 +26,7 @@ from crowdd.features.site import statements
 from crowdd.kernel.errors import NOT_FOUND, ConflictError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Values, parse_number
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import ADMINS
@@ -206,8 +206,7 @@ class Administration:
 
     async def _named(self, account: str) -> int | None:
         row = await account_statements.find_by_login(self._db, account)
-        number = int(account) if account.isascii() and account.isdigit() and len(account) < 19 else None
-        return int(row["id"]) if row else number
+        return int(row["id"]) if row else parse_number(account)
 
     async def kinds_acted_upon(self, who: Requester) -> list[str]:
         """What stands in the audit log."""

@@ -27,6 +27,7 @@ from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import ConflictError, CostlyTextError, FormError, InvalidValueError, TooManyRequestsError
 from crowdd.kernel.languages import NAMES, SOURCE, _
 from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import parse_number
 from crowdd.kinds.roles import ADMINS
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import clean_text
@@ -73,16 +74,16 @@ def _accent(theme: str) -> Callable[[str], Value]:
 def _number(text: str) -> Value:
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+    if (number := parse_number(text, 9)) is None:
         raise InvalidValueError(_("Enter a number, 0 or more."))
-    return int(text)
+    return number
 
 
 def _redundancy(text: str) -> Value:
     if not text:
         return None
     try:
-        return int(TASK.field("n_answers").parse(int(text) if text.isascii() and text.isdigit() else text))
+        return int(TASK.field("n_answers").parse(text))
     except InvalidValueError:
         words = _("Enter a number from %(minimum)s to %(maximum)s.", minimum=1, maximum=f"{10_000:,}")
         raise InvalidValueError(words) from None

@@ -25,7 +25,7 @@ from crowdd.http.responses import NO_MESSAGE, BytesResponse, FileResponse, Messa
 from crowdd.http.routing import Route, get, post
 from crowdd.kernel.errors import NOT_FOUND, ConflictError, FormError, NotFoundError
 from crowdd.kernel.languages import NAMES, _
-from crowdd.kernel.values import Json, Values
+from crowdd.kernel.values import Json, Values, parse_number
 from crowdd.kinds.kind import outward
 
 HERE = "/admin/site"
@@ -196,8 +196,7 @@ def _said(incoming: Incoming, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _version(incoming: Incoming) -> int | None:
-    text = incoming.field("version")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+    return parse_number(incoming.field("version"))
 
 
 def _message(error: FormError | ConflictError) -> Message:

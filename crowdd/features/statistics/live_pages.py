@@ -15,8 +15,7 @@ from crowdd.http.responses import JsonResponse, Response, Stream
 from crowdd.http.routing import Route, get
 from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.requester import Requester
-
-_MAX_DIGITS = 18
+from crowdd.kernel.values import parse_number
 
 
 class LivePages:
@@ -108,6 +107,6 @@ def position(incoming: Incoming) -> int | None:
     text = incoming.header("last-event-id") or incoming.query.get("after", "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+    if (number := parse_number(text)) is None:
         raise InvalidValueError("The position of an event must be a whole number.")
-    return int(text)
+    return number

@@ -38,7 +38,7 @@ from crowdd.kernel.errors import (
     TooLargeError,
 )
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Json
+from crowdd.kernel.values import Json, id_or_name
 from crowdd.kinds.body import Body, key
 from crowdd.kinds.roles import EVERYONE
 from crowdd.kinds.task import TASK
@@ -181,9 +181,8 @@ class Assignment:
 
     async def userprogress(self, incoming: Incoming, reference: str) -> Response:
         """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""
-        number = reference.isascii() and reference.isdigit() and len(reference) < 19
         uid, bearer = incoming.query.get("external_uid"), bearer_token(incoming)
-        named = int(reference) if number else reference
+        named = id_or_name(reference)
         return JsonResponse(await self._contributions.progress(incoming.who, named, uid, bearer))
 
     async def token(self, incoming: Incoming, short_name: str) -> Response:

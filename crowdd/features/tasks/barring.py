@@ -12,7 +12,8 @@ from crowdd.core import log_statements
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements
 from crowdd.features.tasks import bar_statements, volunteer_statements
-from crowdd.features.tasks.changes import Changes, VolunteerBody
+from crowdd.features.tasks.change_bodies import VolunteerBody
+from crowdd.features.tasks.changes import Changes
 from crowdd.features.tasks.rows import Bar
 from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _

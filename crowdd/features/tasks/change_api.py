@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
-from crowdd.features.tasks.changes import (
-    Changes,
-    Effect,
+from crowdd.features.tasks.change_bodies import (
     OrderBody,
     PriorityBody,
     RedundancyBody,
@@ -15,6 +13,7 @@ from crowdd.features.tasks.changes import (
     VolunteerBody,
     WithdrawalBody,
 )
+from crowdd.features.tasks.changes import Changes, Effect
 from crowdd.features.tasks.effects import DRY_RUN, EFFECT, LARGE, effect_response, is_dry_run
 from crowdd.features.tasks.settings import StoppingBody
 from crowdd.http.api.objects import checked_id

@@ -5,6 +5,7 @@ Each page can first show what would happen (``preview``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -26,11 +27,9 @@ from crowdd.features.projects.views import (
 )
 from crowdd.features.tasks import task_filters
 from crowdd.features.tasks.barring import BarBody, Barring
-from crowdd.features.tasks.changes import (
-    MAX_ANSWERS,
+from crowdd.features.tasks.change_bodies import (
     MAX_NOTE,
-    Changes,
-    Effect,
+    ORDERS,
     OrderBody,
     PriorityBody,
     RedundancyBody,
@@ -39,6 +38,7 @@ from crowdd.features.tasks.changes import (
     TasksBody,
     WithdrawalBody,
 )
+from crowdd.features.tasks.changes import MAX_ANSWERS, Changes, Effect
 from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.features.tasks.rows import Predicted
 from crowdd.features.tasks.task_filters import Matching
@@ -51,7 +51,7 @@ from crowdd.http.routing import Handler, Route, get, post
 from crowdd.kernel.errors import InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _, ngettext
 from crowdd.kernel.requester import Requester
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Values, parse_number
 from crowdd.kinds.answers.words import worded_answer, words_of
 from crowdd.kinds.body import Body
 from crowdd.kinds.types import clean_text
@@ -99,6 +99,7 @@ RETIREMENT = ChangeForm("retire", _("Retire tasks"), ("note",), RetirementBody, 
 REOPENING = ChangeForm("reopen", _("Reopen tasks"), (), TasksBody, lambda c: c.reopen_tasks, "must")
 DELETION = ChangeForm("delete", _("Delete tasks"), (), TasksBody, lambda c: c.delete, "may")
 _FORMS = (REDUNDANCY, PRIORITY, ORDER, SCHEDULER, WITHDRAWAL, RETIREMENT, REOPENING, DELETION)
+_ORDER_NAMES = dict.fromkeys(ORDERS, ("question", "model")) | {"disagreement": ("question",), "column": ("column",)}
 _OPTIONAL = frozenset({"note", "question", "model", "column"})
 _MAX_SHOWN = 40  # characters of what was typed
 
@@ -265,9 +266,21 @@ def _read(
         for name in ("priority_0", "share")
         if name in body and name not in wrong and not _is_share(body[name])
     }
+    if form is ORDER and "by" not in wrong:
+        wrong |= _nest_order(body)
     if form is DELETION and incoming.field("short_name").strip() != short_name:
         wrong["short_name"] = [_("Type the short name of the project exactly as shown.")]
     return wrong, body
+
+
+def _nest_order(body: Values) -> dict[str, list[str]]:
+    """Puts what a form says about an order where its body has it. The mistakes of the form."""
+    names = {name: body.pop(name) for name in ("question", "model", "column")}
+    if (by := body.pop("by")) not in ORDERS:
+        return {"by": [_("%(name)s must be one of %(choices)s.", name="by", choices=", ".join(ORDERS))]}
+    needed = {name: names[name] for name in _ORDER_NAMES[by]}
+    body[by] = needed["column"] if by == "column" else needed
+    return {name: [_("Please fill this in.")] for name, value in needed.items() if not value}
 
 
 def _task_ids(incoming: Incoming) -> list[object] | None:
@@ -292,7 +305,7 @@ def _is_share(text: str) -> bool:
 def _field_of(error: InvalidValueError, form: ChangeForm, by_filter: bool) -> str:
     """The field that an error names, or the one of the filters."""
     other = "task_ids" if by_filter else _names(form)[0]
-    return next((name for name in _names(form) if f"`{name}" in error.args[0]), other)
+    return next((name for name in _names(form) if re.search(f"[`.]{name}", error.args[0])), other)
 
 
 def _done(short_name: str, effect: Effect) -> Redirect:
@@ -305,7 +318,6 @@ def _done(short_name: str, effect: Effect) -> Redirect:
 
 
 _ANSWERS_AT = "/project/<short_name>/tasks/<int:task_id>/answers"
-_DIGITS = 19  # numbers with fewer digits are ids that the database knows
 
 
 class AnswersPublic(ProjectPublic):
@@ -440,8 +452,7 @@ def _sent(incoming: Incoming) -> list[int]:
 
 def _numbers(texts: list[str]) -> list[int]:
     words = (word for text in texts for word in numbers_in(text))
-    ids = {int(word) for word in words if word.isascii() and word.isdigit() and len(word) < _DIGITS}
-    return sorted(ids)[:MAX_ANSWERS]
+    return sorted({number for word in words if (number := parse_number(word)) is not None})[:MAX_ANSWERS]
 
 
 def _at(row: ProjectPage, task_id: int) -> str:

@@ -16,6 +16,18 @@ from crowdd.database.access import Database, Transactions
 from crowdd.features.projects import statements as project_statements
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks import change_statements, rows, task_list, volunteer_statements
+from crowdd.features.tasks.change_bodies import (
+    REASONS,
+    OrderBody,
+    PriorityBody,
+    RedundancyBody,
+    RetirementBody,
+    SchedulerBody,
+    TaskRetirementBody,
+    TasksBody,
+    VolunteerBody,
+    WithdrawalBody,
+)
 from crowdd.features.tasks.change_statements import Chosen
 from crowdd.features.tasks.list_statements import TaskFilter
 from crowdd.features.tasks.settings import (
@@ -30,12 +42,8 @@ from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
-from crowdd.kinds.body import Body, Listed, key
-from crowdd.kinds.questions.suggest import MAX_MODEL
 from crowdd.kinds.stopping import STOPPING, check_stopping
 from crowdd.kinds.task import TASK
-from crowdd.kinds.task_run import TASK_RUN
-from crowdd.kinds.types import Choice, Integer, Number, Text
 from crowdd.sched.queue import Queue, QueuedTask
 
 ANSWERS_PER_TASK: Final = "answers_per_task"
@@ -43,99 +51,6 @@ ANSWERS_PER_TASK: Final = "answers_per_task"
 
 _MAX_PROPOSED: Final = 1000
 MAX_ANSWERS = 100  # answers to a task that are deleted at once
-REASONS = ("retired", "cancelled")
-_ID = Integer(minimum=1)
-MAX_NOTE = 1000  # characters
-_NOTE = Text(maximum=MAX_NOTE)
-CODE = Text(maximum=100, minimum=1)  # of a volunteer, in their answers
-
-
-class TasksBody(Body):
-    """Tasks of a project."""
-
-    task_ids: list[int] | None = key(
-        Listed(of=_ID, maximum=MAX_NAMED),
-        "Ids of the tasks (default: all tasks of the project).",
-        default=None,
-        null=True,
-    )
-
-    @property
-    def chosen(self) -> list[int] | None:
-        """The tasks in the order of their ids, each once; None for all."""
-        return None if self.task_ids is None else sorted({*self.task_ids})
-
-
-class RedundancyBody(TasksBody):
-    """How many answers tasks need."""
-
-    n_answers: int = key(TASK.field("n_answers"))
-
-
-class PriorityBody(TasksBody):
-    """The priority of tasks."""
-
-    priority_0: float = key(TASK.field("priority_0"))
-
-
-class OrderBody(TasksBody):
-    """By what open tasks are ordered: ``question`` and ``model`` name predictions, ``column`` a number of the tasks."""
-
-    by: str = key(Choice(choices=("uncertain", "disagreement", "diverse", "column")), "What comes first.")
-    question: str = key(Text(maximum=100), "Name of a question that models answer (not for column).", default="")
-    model: str = key(Text(maximum=MAX_MODEL), "Name of the model (for uncertain and diverse).", default="")
-    column: str = key(Text(maximum=200), "Key of info whose numbers order the tasks (for column).", default="")
-    share: float = key(
-        Number(minimum=0, maximum=1), "Share of the tasks whose place is left to chance (default: 0.1).", default=0.1
-    )
-    seed: int = key(Integer(minimum=0, maximum=2**53), "Another number draws other tasks (default: 0).", default=0)
-
-    def rule(self) -> Values:
-        """What the rule says. Raises InvalidValueError where a name that it needs is missing."""
-        needs = {"column": ("column",), "disagreement": ("question",)}.get(self.by, ("question", "model"))
-        rule = {name: getattr(self, name) for name in ("by", "question", "model", "column", "share", "seed")}
-        for name in needs:
-            if not rule[name]:
-                raise InvalidValueError(_("%(name)s is missing.", name=f"`{name}`"))
-        return rule
-
-    def nothing_known(self) -> str:
-        """Why there is no such order."""
-        if self.by == "column":
-            return _("No open task has a number in the column “%(name)s”.", name=self.column)
-        return _("No open task has such a prediction for the question “%(name)s”.", name=self.question)
-
-
-class RetirementBody(TasksBody):
-    """Tasks that are retired, and why."""
-
-    note: str = key(_NOTE, default="")
-
-
-class SchedulerBody(Body):
-    """The scheduler of a project."""
-
-    sched: str = key(Text())
-
-
-class VolunteerBody(Body, exactly_one=("volunteer", "user_id", "external_uid", "taskrun_id")):
-    """A volunteer of a project."""
-
-    volunteer: str | None = key(CODE, "Volunteer code, as in their answers.", default=None)
-    user_id: int | None = key(_ID, "Id of their account.", default=None)
-    external_uid: str | None = key(TASK_RUN.field("external_uid").type, "Id of an external user.", default=None)
-    taskrun_id: int | None = key(_ID, "Id of an answer that the volunteer gave.", default=None)
-
-
-class WithdrawalBody(VolunteerBody, TasksBody):
-    """A volunteer whose answers are deleted, and the tasks that they are answers to."""
-
-
-class TaskRetirementBody(Body):
-    """Why a task is retired: enough is known (retired), or it should not be answered (cancelled)."""
-
-    reason: str = key(Choice(choices=REASONS), default=REASONS[0])
-    note: str = key(_NOTE, default="")
 
 
 @attrs.frozen
@@ -207,7 +122,7 @@ class Changes:
         rule = body.rule()
         scale = await change_statements.read_order_scale(self._db, project_id, rule)
         if scale is None:
-            raise InvalidValueError(body.nothing_known())
+            raise _nothing_known(rule)
         return await self._change(who, "order", project_id, _chosen(body, matching), {**rule, "scale": scale}, dry_run)
 
     async def predicted(self, project_id: int) -> rows.Predicted:
@@ -558,3 +473,12 @@ def _chosen(body: TasksBody, matching: TaskFilter | None) -> Chosen:
 
 def _counts(effect: rows.Effect) -> tuple[int, int, int, int]:
     return effect.tasks, effect.completed, effect.reopened, effect.answers
+
+
+def _nothing_known(rule: Values) -> InvalidValueError:
+    """Why there is no such order."""
+    if rule["by"] == "column":
+        words = _("No open task has a number in the column “%(name)s”.", name=rule["column"])
+    else:
+        words = _("No open task has such a prediction for the question “%(name)s”.", name=rule["question"])
+    return InvalidValueError(words, code="nothing_to_order")

@@ -379,7 +379,7 @@ class Contributions:
         return handout.tasks[0] if handout.tasks else None
 
     async def require_asker(self, who: Requester, uid: str | None, task_ids: Sequence[int]) -> None:
-        """Passes for a volunteer who asked for one of these tasks at least, be it that they have answered it.
+        """Passes for a volunteer who asked for at least one of these tasks, also if they have answered it.
 
         For bodies that take long to parse: what they say is not known yet but for the tasks that they may name.
         """

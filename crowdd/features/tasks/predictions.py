@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from crowdd.core.records.records import Behaviour
 from crowdd.database.access import Database
 from crowdd.features.projects import statements as project_statements
-from crowdd.features.tasks import prediction_statements
+from crowdd.features.tasks import statements
 from crowdd.kernel.errors import InvalidValueError, NotFoundError, at_item
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
@@ -31,7 +31,7 @@ class PredictionBehaviour(Behaviour):
         last = {tuple(row[name] for name in _KEY): nth for nth, row in enumerate(rows)}
         await _require_fitting(tx, rows)
         chosen = sorted(last.values())
-        stored = await prediction_statements.store(tx, [rows[nth] for nth in chosen])
+        stored = await statements.store_predictions(tx, [rows[nth] for nth in chosen])
         ids = {chosen[one["nth"]]: one["id"] for one in stored}
         for key, nth in last.items():
             if nth not in ids:

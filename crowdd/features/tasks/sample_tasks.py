@@ -6,7 +6,8 @@ from typing import Final
 
 from crowdd.database.access import Transactions
 from crowdd.features.tasks import sample_statements
-from crowdd.features.tasks.changes import Changes, TasksBody
+from crowdd.features.tasks.change_bodies import TasksBody
+from crowdd.features.tasks.changes import Changes
 from crowdd.kernel.requester import Requester
 
 _MAX_AT_ONCE: Final = 500

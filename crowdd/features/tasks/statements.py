@@ -23,7 +23,7 @@ from crowdd.database.access import (
     one,
     one_or_none,
 )
-from crowdd.features.tasks.rows import Amended, Answer, Ask, Handed, Progress, Renewal, Submitted
+from crowdd.features.tasks.rows import Amended, Answer, Ask, Handed, Progress, Renewal, StoredPrediction, Submitted
 from crowdd.kernel.errors import NotFoundError
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
@@ -369,3 +369,26 @@ async def compute_digests(db: Database, infos: Sequence[object]) -> list[str]:
         {"infos": as_json(infos)},
     )
     return [row["digest"] for row in rows]
+
+
+_PREDICTIONS = (
+    "jsonb_to_recordset(%(rows)s) AS r(nth bigint, project_id bigint, task_id bigint, model text, version text, question text, value jsonb,"
+    " probability double precision)"
+)
+
+
+async def store_predictions(tx: Database, rows: Sequence[Values]) -> list[StoredPrediction]:
+    """The ids of predictions by their places in ``rows``, new ones or those that were there; none for a task that is not.
+
+    One of the same model and version for the same question of a task takes the new value. ``rows`` name each once.
+    """
+    stored_rows = await tx.fetch(
+        f"WITH r AS (SELECT r.* FROM {_PREDICTIONS} JOIN task t ON t.project_id = r.project_id AND t.id = r.task_id),"
+        " stored AS (INSERT INTO prediction AS p (created, project_id, task_id, model, version, question, value, probability)"
+        " SELECT clock(), project_id, task_id, model, version, question, coalesce(value, 'null'), probability FROM r ORDER BY nth"
+        " ON CONFLICT (project_id, task_id, question, model, version) DO UPDATE SET value = excluded.value, probability = excluded.probability,"
+        " created = CASE WHEN p.value = excluded.value THEN p.created ELSE excluded.created END RETURNING *)"
+        " SELECT r.nth, s.id FROM r JOIN stored s USING (project_id, task_id, question, model, version)",
+        {"rows": as_json([{**row, "nth": nth} for nth, row in enumerate(rows)])},
+    )
+    return [StoredPrediction(nth=row["nth"], id=row["id"]) for row in stored_rows]

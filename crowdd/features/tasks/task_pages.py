@@ -42,7 +42,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get
 from crowdd.kernel.errors import NotFoundError
-from crowdd.kernel.values import Values
+from crowdd.kernel.values import Values, parse_number
 from crowdd.kinds.answers import declared
 from crowdd.kinds.answers.words import Words, titles_of, worded_answer, words_of
 from crowdd.kinds.roles import REVIEWERS
@@ -202,7 +202,7 @@ class TaskPages:
 
     async def _one(self, row: ProjectPage, wanted: str) -> int | None:
         """The task that a number names, or None."""
-        number = int(wanted) if wanted.isascii() and wanted.isdigit() else None
+        number = parse_number(wanted)
         return number if number is not None and await self._browsing.has(row, number) else None
 
     async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:

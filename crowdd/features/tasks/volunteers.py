@@ -11,7 +11,8 @@ from crowdd.core.records.statements import Keyset, KeysetPage
 from crowdd.database.access import Database
 from crowdd.features.results.consensus import share_interval
 from crowdd.features.tasks import volunteer_statements
-from crowdd.features.tasks.changes import Changes, Effect, VolunteerBody
+from crowdd.features.tasks.change_bodies import VolunteerBody
+from crowdd.features.tasks.changes import Changes, Effect
 from crowdd.features.tasks.rows import KnownVolunteer, VolunteerRow
 from crowdd.kernel.errors import NOT_FOUND, NotFoundError
 from crowdd.kernel.requester import Requester

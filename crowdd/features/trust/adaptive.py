@@ -14,7 +14,8 @@ from typing import Final, TypedDict
 import attrs
 
 from crowdd.database.access import Database
-from crowdd.features.tasks.changes import Changes, Effect, RedundancyBody
+from crowdd.features.tasks.change_bodies import RedundancyBody
+from crowdd.features.tasks.changes import Changes, Effect
 from crowdd.features.tasks.settings import StoppingBody
 from crowdd.features.trust import fixed_number, review_statements, sample_statements
 from crowdd.features.trust.fixed_number import FixedComparison
@@ -25,6 +26,7 @@ from crowdd.kernel.concurrency.worker_thread import WorkerThread
 from crowdd.kernel.errors import FormError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import parse_number
 from crowdd.kinds.stopping import MAX_ANSWERS
 
 _FOLD = 50  # completed tasks after which the replay takes over what it has learned
@@ -348,8 +350,8 @@ class AdaptiveRedundancy:
 
 def _whole(form: Mapping[str, object], name: str, wrong: dict[str, list[str]]) -> int:
     text = str(form.get(name) or "").strip()
-    if text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_ANSWERS:
-        return int(text)
+    if 1 <= (number := parse_number(text) or 0) <= MAX_ANSWERS:
+        return number
     wrong[name] = [_("Enter a whole number from 1 to %(maximum)s.", maximum=MAX_ANSWERS)]
     return 0
 

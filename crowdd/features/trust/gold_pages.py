@@ -30,7 +30,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kernel import exact_json
 from crowdd.kernel.errors import InvalidValueError
 from crowdd.kernel.languages import _, joined, ngettext
-from crowdd.kernel.values import Json, Values
+from crowdd.kernel.values import Json, Values, parse_number
 from crowdd.kinds.answers import declared
 from crowdd.kinds.gold_shares import GOLD_EMBARGO, GOLD_SHARES, check_embargo
 
@@ -91,8 +91,9 @@ class GoldPages:
         wrong = {}
         for name, share in GOLD_SHARES.items():
             text, maximum = incoming.field(name).strip(), round(share.maximum * 100)
-            if text.isascii() and text.isdigit() and int(text[:4]) <= maximum:
-                info[name] = int(text) / 100
+            number = parse_number(text)
+            if number is not None and number <= maximum:
+                info[name] = number / 100
             else:
                 wrong[name] = [_("Enter a whole number from 0 to %(maximum)s.", maximum=maximum)]
         info[GOLD_EMBARGO] = incoming.field(GOLD_EMBARGO).strip() or None
@@ -221,9 +222,11 @@ def _text(value: Json) -> str:
 
 def _numbers(words: list[str]) -> list[int]:
     """Raises InvalidValueError."""
-    if not words or not all(word.isascii() and word.isdigit() and len(word) < 19 for word in words):
+    numbers = [parse_number(word) for word in words]
+    task_ids = {number for number in numbers if number is not None}
+    if not words or None in numbers:
         raise InvalidValueError(_("Enter task numbers."))
-    return sorted({int(word) for word in words})
+    return sorted(task_ids)
 
 
 def _made(made: int, left: int, keys: list[str]) -> str:

@@ -115,11 +115,12 @@ class StaticFiles:
     def read(cls, folder: Path | None = None, prefix: str = "/static/", data: Path | None = None) -> Self:
         """Reads every file below ``folder`` (the package's own by default), but not hidden ones, and makes the bundles.
 
+        Scripts and style sheets are sent without our comments; those of others stay as they are.
         ``data``: the data folder of the server, if it has one.
         """
         root = folder or PACKAGE / "http/static"
         paths = (path for path in sorted(root.rglob("*")) if path.is_file() and not _hidden(path.relative_to(root)))
-        contents = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+        contents = {path.relative_to(root).as_posix(): _content(path) for path in paths}
         if folder is None:
             contents |= bundles(BUNDLES, contents, prefix)
         files = {path: _file(path, content) for path, content in contents.items()}
@@ -163,9 +164,9 @@ class StaticFiles:
         return hashlib.sha256(digests.encode()).hexdigest()[:8]
 
     def text(self, *paths: str) -> str:
-        """Scripts or style sheets as a page has them in itself, one after the other and without comments."""
+        """Scripts or style sheets as a page has them in itself, one after the other."""
         if paths not in self._texts:
-            self._texts[paths] = "".join(without_comments(self._files[path].body.decode()) for path in paths)
+            self._texts[paths] = "".join(self._files[path].body.decode() for path in paths)
         return self._texts[paths]
 
     def source(self, *paths: str) -> str:
@@ -181,6 +182,12 @@ class StaticFiles:
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+
+
+def _content(path: Path) -> bytes:
+    body = path.read_bytes()
+    own = path.suffix in (".css", ".js") and "vendor" not in path.parts
+    return without_comments(body.decode()).encode() if own else body
 
 
 def _file(path: str, body: bytes) -> StaticFile:

@@ -45,12 +45,12 @@ def _lenient(schema: Schema) -> Schema:
 
 
 def is_suggestion(value: object) -> bool:
-    """Whether a task has anything to suggest there, be it usable or not."""
+    """Whether a task has a suggestion there, usable or not."""
     return value not in _NOTHING
 
 
 def usable(schema: Schema, value: Json) -> Json:
-    """What is suggested: a value that fits, be it written as JSON in a text. None for others, and for no value."""
+    """The suggested value if it fits, also if it is JSON in a text. None for others, and for no value."""
     if not is_suggestion(value):
         return None
     if fits(schema, value):

@@ -154,7 +154,7 @@ def test_files_anywhere_in_info_are_uploaded(crowdctl, folder, tmp_path, rows):
     assert len(list((uploads / "uploads").rglob("*.*"))) == 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can give files away.")
+@pytest.mark.skipif(os.geteuid() != 0, reason="Needs root (sudo pytest …), which alone can give files away.")
 def test_what_root_loads_belongs_to_the_owner_of_the_data_folder(crowdctl, folder, rows):
     """The server runs as another user: it has to read these files, and to write beside them."""
     data = Path(crowdctl.environment["CROWDD_DATA_DIR"])

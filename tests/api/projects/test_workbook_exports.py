@@ -162,7 +162,9 @@ async def test_nasty_texts_of_a_workbook_are_those_that_were_answered(served):
 
 
 @pytest.mark.proof
-@pytest.mark.skipif(not shutil.which("soffice"), reason="install libreoffice-calc-nogui")
+@pytest.mark.skipif(
+    not shutil.which("soffice"), reason="LibreOffice is not installed: apt-get install libreoffice-calc-nogui"
+)
 @pytest_twisted.ensureDeferred
 async def test_libreoffice_reads_the_same_cells_with_their_types(served, tmp_path):
     owner, _, project = await birds(served)

@@ -37,6 +37,14 @@ async def kept(served, project):
     return [key async for key, _size in served.house[MediaFeature].media_store.keys(project["id"])]
 
 
+async def held(served):
+    """The bytes that are counted of all projects, which are those of their files."""
+    sql = "SELECT coalesce(sum(bytes), 0)::bigint AS n FROM answer_file"
+    (counted,), (files,) = [await served.house.base.db.fetch(each) for each in (sql + "_sum", sql)]
+    assert counted["n"] == files["n"]
+    return counted["n"]
+
+
 async def sweep(served):
     return await served.house[AnswerFilesFeature].answer_files.sweep(2**33)
 
@@ -198,8 +206,9 @@ async def test_files_go_with_their_answer_their_task_and_their_correction(served
     ada = await served.person("ada")
     addresses = []
     for nth in range(3):
-        task = await asked(ada, project)
+        before, task = await held(served), await asked(ada, project)
         first, second = [await sent(ada, task, picture(10 * nth + n), key_of(10 * nth + n)) for n in range(2)]
+        assert await held(served) > before
         run = (await answer_with(ada, project, task, first, second)).json()
         if nth == 0:
             info = {"photo": [second]}
@@ -212,13 +221,14 @@ async def test_files_go_with_their_answer_their_task_and_their_correction(served
             assert (await owner.delete(f"/api/task/{task}")).status == 204
         if nth:
             assert [(await owner.get(each["file"])).status for each in (first, second)] == [404, 404]
+            assert await held(served) == before
     await sweep(served)
     assert len(await kept(served, project)) == 2
     usage = served.house.base.db
     rows = await usage.fetch("SELECT count(*) AS n FROM upload_file")
     assert rows[0]["n"] == 2, "what is gone no longer counts for the quota"
     assert (await owner.delete(f"/api/project/{project['id']}")).status == 204
-    assert (await ada.get(addresses[0]["file"])).status == 404
+    assert (await ada.get(addresses[0]["file"])).status == 404 and await held(served) == 0
 
 
 @pytest_twisted.ensureDeferred
@@ -243,7 +253,10 @@ async def test_quotas_of_the_project_and_of_files_without_an_answer(served):
     assert (await send_file(ada, task, b"x", bytes=999_000)).status == 200
     full = (await send_file(ada, task, b"x", key_of(2), bytes=2000)).json()
     assert full["error_code"] == "files_full", "also what is still arriving counts"
-    for nth in range(3, 22):
+    sends = [send_file(ada, task, b"x", key_of(nth), bytes=600) for nth in (40, 41)]
+    both = await gatherResults([ensureDeferred(each) for each in sends])
+    assert sorted(answer.status for answer in both) == [200, 403] and await held(served) == 999_600
+    for nth in range(3, 21):
         assert (await send_file(ada, task, b"x", key_of(nth), bytes=2)).status == 200
     many = (await send_file(ada, task, b"x", key_of(30), bytes=2)).json()
     assert (many["error_code"], many["status_code"]) == ("uploads_full", 429)

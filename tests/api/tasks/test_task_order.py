@@ -60,7 +60,7 @@ async def test_what_the_newest_version_of_a_model_is_least_sure_of_comes_first(s
     new = [said(project, task, "fox", p, version="2") for task, p in zip(tasks, sure, strict=True)]
     assert (await owner.post("/api/prediction", json=old)).status == 200
     assert (await owner.post("/api/prediction", json=new)).status == 200
-    body = {"by": "uncertain", "question": "species", "model": "yolo", "share": 0}
+    body = {"uncertain": {"question": "species", "model": "yolo"}, "share": 0}
     at = f"/api/project/{project['id']}/order"
     trial = (await owner.post(f"{at}?dry_run=1", json=body)).json()
     assert trial["tasks"] == 5 and trial["dry_run"] is True
@@ -81,23 +81,28 @@ async def test_where_models_disagree_and_by_a_column(served: Any) -> None:
         rows = [said(project, task, value, model=model) for task, value in zip(tasks, values.split(), strict=True)]
         assert (await owner.post("/api/prediction", json=rows)).status == 200
     at = f"/api/project/{project['id']}/order"
-    assert (await owner.post(at, json={"by": "disagreement", "question": "species", "share": 0})).status == 200
+    assert (await owner.post(at, json={"disagreement": {"question": "species"}, "share": 0})).status == 200
     assert await handed_out(other, project, 1) == [tasks[3]]
-    assert (await owner.post(at, json={"by": "column", "column": "score", "share": 0})).status == 200
+    assert (await owner.post(at, json={"column": "score", "share": 0})).status == 200
     listed = (await owner.get(f"/api/task?project_id={project['id']}&orderby=id")).json()
     assert [listed[0]["priority_0"], listed[1]["priority_0"]] == [0, 1] and 0 < listed[2]["priority_0"] < 1
-    for body, words in (
-        ({"by": "uncertain", "question": "species", "model": "d"}, "species"),
-        ({"by": "column", "column": "depth"}, "depth"),
-        ({"by": "uncertain", "question": "species"}, "model"),
-        ({"by": "newest", "question": "species"}, "by"),
-        ({"by": "column", "column": "score", "share": 1.1}, "share"),
-        ({"by": "column", "column": "score", "seed": -1}, "seed"),
+    for body, words, code in (
+        ({"uncertain": {"question": "species", "model": "d"}}, "species", "nothing_to_order"),
+        ({"column": "depth"}, "depth", "nothing_to_order"),
+        ({"uncertain": {"question": "species"}}, "`uncertain.model`", "missing_attribute"),
+        ({"disagreement": {"question": ""}}, "`disagreement.question`", "invalid_value"),
+        ({"disagreement": {"question": "species", "model": "a"}}, "disagreement.model", "unknown_attribute"),
+        ({"newest": {"question": "species"}}, "newest", "unknown_attribute"),
+        ({"share": 0}, "uncertain, disagreement, diverse, column", "missing_attribute"),
+        ({"column": "score", "disagreement": {"question": "species"}}, "only one", "invalid_value"),
+        ({"column": "score", "share": 1.1}, "share", "invalid_value"),
+        ({"column": "score", "seed": -1}, "seed", "invalid_value"),
     ):
         refused = await owner.post(at, json=body)
         assert refused.status == 415 and words in refused.json()["exception_msg"], body
-    assert (await other.post(at, json={"by": "column", "column": "score"})).status == 403
-    assert (await served.client().post(at, json={"by": "column", "column": "score"})).status == 401
+        assert refused.json()["error_code"] == code, body
+    assert (await other.post(at, json={"column": "score"})).status == 403
+    assert (await served.client().post(at, json={"column": "score"})).status == 401
 
 
 @shows("change-order", "change-background")
@@ -116,16 +121,16 @@ async def test_a_share_is_left_to_chance_and_rare_values_come_as_often_as_others
         return [tasks.index(task["id"]) for task in listed]
 
     of_model = {"question": "species", "model": "yolo"}
-    done = (await owner.post(at, json={"by": "uncertain", **of_model, "share": 0.2})).json()
+    done = (await owner.post(at, json={"uncertain": of_model, "share": 0.2})).json()
     assert done["tasks"] == 1500 and done["queue_item"] is not None
     await worked(served)
     chosen = await first(100)
     assert 10 <= sum(nth > 150 for nth in chosen) <= 32  # some 20 of 100 from anywhere
     assert statistics.mean(nth for nth in chosen if nth <= 150) < 60
-    await owner.post(at, json={"by": "diverse", **of_model, "share": 0, "seed": 5})
+    await owner.post(at, json={"diverse": of_model, "share": 0, "seed": 5})
     await worked(served)
     owls = sum(values[nth] == "owl" for nth in await first(100))
     assert 35 <= owls <= 65
-    await owner.post(at, json={"by": "diverse", **of_model, "share": 0, "seed": 6})
+    await owner.post(at, json={"diverse": of_model, "share": 0, "seed": 6})
     await worked(served)
     assert 35 <= sum(values[nth] == "owl" for nth in await first(100)) <= 65

@@ -70,7 +70,7 @@ def test_each_python_program_counts_the_answers_of_each_task(birds, tmp_path, na
 def test_the_program_in_r_counts_the_answers(birds, tmp_path):
     rscript = shutil.which("Rscript")
     if rscript is None:
-        pytest.skip("R is not installed")
+        pytest.skip("R is not installed: apt-get install r-base-core")
     done = run(birds, tmp_path, rscript, "-e", program(birds, "r"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [*map(str, birds[1]), "1", "1", "1"]

@@ -78,7 +78,7 @@ def test_letters_without_a_font_are_named_and_emoji_left_out(tmp_path):
 def test_fonts_of_the_machine_are_used_for_other_scripts():
     installed = fonts_for(["谁在夜里"])
     if installed.missing:
-        pytest.skip("no font with Chinese letters is installed")
+        pytest.skip("No font with Chinese letters is installed: apt-get install fonts-droid-fallback")
     assert installed.more and not set(installed.more) & {poster_drawing.REGULAR_FONT, poster_drawing.BOLD_FONT}
     plain, with_chinese = draw(poster("Night")), posters.draw_poster(poster("谁在夜里穿过大门"))
     assert with_chinese.count(b"/FontFile2") + with_chinese.count(b"/FontFile3") > plain.count(b"/FontFile2")

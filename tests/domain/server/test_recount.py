@@ -71,6 +71,7 @@ BREAKING = {
         f"outcome_count.{name}" for name in ("tasks", "answers", "several", "agreement", "half", "most", "unanimous")
     },
     "UPDATE project_stat SET bytes = bytes + 7": {"project_stat.bytes"},
+    "INSERT INTO answer_file_sum SELECT id, 7 FROM project": {"answer_file_sum.bytes"},
     "INSERT INTO same_person VALUES ('c:2', 0, 'u:1', now()), ('u:1', 0, 'c:2', now())": {"tasks with two counted answers of one person"},
 }  # fmt: skip
 

@@ -99,7 +99,7 @@ def begin(request: pytest.FixtureRequest) -> Iterator[Callable[[VisitedSite], An
         port = free_port()
         words = command(folder, int(site.served.base.rpartition(":")[2]), port)
         if shutil.which(words[0]) is None:
-            pytest.skip(f"{words[0]} is not installed")
+            pytest.skip(f"{words[0]} is not installed: apt-get install nginx-light varnish")
         running.append(_started(words, folder / "output"))
 
         def listens() -> bool:

@@ -42,7 +42,8 @@ def test_a_backend_of_this_machine_yields_and_others_stay_as_they_are(dsn):
 
 
 @pytest.mark.skipif(
-    not Path("/proc/self/autogroup").exists(), reason="this kernel does not share the processors out by sessions"
+    not Path("/proc/self/autogroup").exists(),
+    reason="This kernel has no autogroups: boot one with CONFIG_SCHED_AUTOGROUP.",
 )
 def test_its_session_yields_too(dsn):
     with contextlib.closing(psycopg2.connect(dsn)) as session:

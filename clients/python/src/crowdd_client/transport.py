@@ -22,7 +22,7 @@ TIMEOUT = httpx.Timeout(120.0, connect=5.0)
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _FIRST_SECONDS = 5.0  # for the first connection: an address that nobody answers is wrong
 _HIDDEN = (401, 403, 404)  # what a visitor may be told of what somebody with a key sees
-_OF_KEYS = "/api/token"  # whoever has a key may ask, or is forbidden to; without one the status is 401
+_OF_KEYS = "/api/token"  # 200 or 403 with a valid key, 401 without one
 _log = logging.getLogger("crowdd_client")
 
 Query = Mapping[str, object]

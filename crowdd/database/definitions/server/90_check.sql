@@ -171,21 +171,27 @@ END $$;
 
 -- Bytes of a project.
 CREATE FUNCTION check_bytes(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
-SELECT p_project, 'project_stat.bytes', '', bytes_of(p_project), c.bytes FROM (
-    SELECT coalesce(sum(bytes), 0) AS bytes FROM (
-        SELECT octet_length(info::text) + octet_length(long_description) AS bytes FROM project WHERE id = p_project
-        UNION ALL SELECT octet_length(info::text) FROM task WHERE project_id = p_project
-        UNION ALL SELECT octet_length(info::text) FROM task_run WHERE project_id = p_project
-        UNION ALL SELECT octet_length(info::text) FROM result WHERE project_id = p_project
-        UNION ALL SELECT octet_length(info::text) + octet_length(body) FROM blogpost WHERE project_id = p_project
-        UNION ALL SELECT octet_length(info::text) FROM helpingmaterial WHERE project_id = p_project
-        UNION ALL SELECT octet_length(value::text) FROM prediction WHERE project_id = p_project
-        UNION ALL SELECT bytes FROM upload_file WHERE project_id = p_project) b) c
- WHERE bytes_of(p_project) <> c.bytes $$;
+SELECT p_project, v.what, '', v.stored, v.counted
+  FROM (SELECT coalesce(sum(bytes), 0) AS bytes FROM (
+            SELECT octet_length(info::text) + octet_length(long_description) AS bytes FROM project WHERE id = p_project
+            UNION ALL SELECT octet_length(info::text) FROM task WHERE project_id = p_project
+            UNION ALL SELECT octet_length(info::text) FROM task_run WHERE project_id = p_project
+            UNION ALL SELECT octet_length(info::text) FROM result WHERE project_id = p_project
+            UNION ALL SELECT octet_length(info::text) + octet_length(body) FROM blogpost WHERE project_id = p_project
+            UNION ALL SELECT octet_length(info::text) FROM helpingmaterial WHERE project_id = p_project
+            UNION ALL SELECT octet_length(value::text) FROM prediction WHERE project_id = p_project
+            UNION ALL SELECT bytes FROM upload_file WHERE project_id = p_project) b) c,
+       (SELECT coalesce(sum(bytes), 0) AS bytes FROM answer_file WHERE project_id = p_project) f,
+       LATERAL (VALUES ('project_stat.bytes', bytes_of(p_project)::numeric, c.bytes::numeric),
+                       ('answer_file_sum.bytes', coalesce((SELECT bytes FROM answer_file_sum WHERE project_id = p_project), 0), f.bytes)
+       ) v(what, stored, counted)
+ WHERE v.stored <> v.counted $$;
 
 CREATE FUNCTION repair_bytes(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM lock_stats();
-    INSERT INTO project_stat AS s (project_id, bytes) SELECT p_project, counted - stored FROM check_bytes(p_project, p_now)
+    INSERT INTO answer_file_sum AS s (project_id, bytes) SELECT p_project, counted - stored FROM check_bytes(p_project, p_now) WHERE what = 'answer_file_sum.bytes'
+        ON CONFLICT (project_id) DO UPDATE SET bytes = s.bytes + excluded.bytes;
+    INSERT INTO project_stat AS s (project_id, bytes) SELECT p_project, counted - stored FROM check_bytes(p_project, p_now) WHERE what = 'project_stat.bytes'
         ON CONFLICT (project_id) DO UPDATE SET bytes = s.bytes + excluded.bytes;
 END $$;

@@ -342,10 +342,10 @@ END $$;
 -- How long after it was stored an answer may still be changed when its task has its result already.
 CREATE FUNCTION correction_window() RETURNS interval IMMUTABLE LANGUAGE sql AS $$ SELECT interval '5 minutes' $$;
 
--- Changes an answer, by whatever way: changed, same (it says so already), in result (its task has its result, and the time for second
--- thoughts is over), none (no answer) or barred. p_info or p_calibration null: it stays. p_admin: an administrator does it, whoever
--- answered. Counters stay as they are: it is the same answer, given when it was given. A result that the old one stood in becomes a
--- version behind a new one (I4, I5).
+-- Changes an answer. Returns changed, same (the answer is equal already), in result (the task has its result, and the time for corrections
+-- is over), none (no answer) or barred. p_info or p_calibration null: that part stays. p_admin: an administrator changes the answer of
+-- anybody. Counters stay as they are, because the answer keeps its time. A result that contains the old answer becomes an earlier version
+-- (I4, I5).
 CREATE FUNCTION amend_answer(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
                              p_calibration jsonb DEFAULT NULL, p_admin boolean DEFAULT false, OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; labelled boolean; n_gold_ int; tells boolean; another boolean; marked bigint; o outcome; w weighed;

@@ -1,6 +1,6 @@
 -- The order of open tasks by how useful an answer to each is. Priorities carry it, so that every scheduler that follows priorities follows it.
 --
--- A rule has by, question, model, column, share and seed, as OrderBody names them, and counts and scale (read_order_scale): how many open tasks
+-- A rule has by, question, model, column, share and seed, as OrderBody.rule makes it, and counts and scale (read_order_scale): how many open tasks
 -- have each predicted value, and 101 quantiles of usefulness, by which priorities are evenly spread.
 
 -- A number from 0 to 1 that nobody chose, always the same for a task and a seed.
