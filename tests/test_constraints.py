@@ -257,7 +257,7 @@ def test_every_image_of_dockerfile_and_compose_is_a_variable():
     used = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
     assert {*used} == {"${PYTHON_IMAGE}"}
     services = re.findall(r"^\s+image: (\S+)", (ROOT / "compose.yaml").read_text("utf-8"), re.MULTILINE)
-    assert {*services} == {"${POSTGRES_IMAGE:-postgres:17}", "crowdd:${IMAGE_TAG:-0.1.0}"}
+    assert {*services} == {"${POSTGRES_IMAGE:-postgres:17}", "crowdd:${IMAGE_TAG:?set it in .env}"}
 
 
 def test_the_bill_of_materials_has_every_pin(tmp_path):
