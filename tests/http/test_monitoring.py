@@ -11,8 +11,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from support import wire
 from support.checks.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
+from twisted.internet.threads import deferToThread
 
+from crowdd.admin_cli.serve import complaints
 from crowdd.features.operations import readiness
+from crowdd.kernel.config import load
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,9 +72,13 @@ async def test_a_database_that_does_not_answer_is_told_in_time(served, monkeypat
 
     occupying = [ensureDeferred(served.database.transaction(occupy)) for _ in range(served.database.figures().size)]
     answer = await served.client().get("/ready")
+    settings = load(None, {"CROWDD_HTTP_PORT": served.base.rpartition(":")[2]})
+    named = await deferToThread(complaints, settings)
     over.callback(None)
     await gatherResults(occupying)
-    assert answer.status == 503 and "in time" in answer.json()["checks"]["database"]
+    checks = answer.json()["checks"]
+    assert answer.status == 503 and "in time" in checks["database"] and checks["migrations"] == "unknown"
+    assert named == [checks["database"]], "crowdctl doctor names what is wrong, and not what nobody knows"
 
 
 @shows("metrics")
