@@ -255,7 +255,9 @@ def test_only_the_first_answers_tell_of_agreement_where_disputed_tasks_get_more(
     (task,) = ledger.tasks(project)
     answer(ledger, project, task, *({"kind": kind} for kind in ("fox", "fox", "owl", "owl")))
     ledger.compare()
-    assert ledger.row(LAST, t=task)["alpha"] == [{"tasks": "1", "values": "2", "observed": "0", "class 1": "2"}]
+    assert ledger.row(LAST, t=task)["alpha"] == [
+        {"tasks": "1", "values": "2", "observed": "0", "class 1": "2", "spread": "0", "spread_tasks": "1"}
+    ]
 
 
 def test_nothing_there_is_an_answer_and_left_out_is_none(ledger):

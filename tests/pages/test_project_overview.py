@@ -49,7 +49,7 @@ async def test_the_page_tells_subject_people_agreement_and_what_was_agreed_on(se
     shown = await text(visitor)
     subject = (await served.database.fetch("SELECT c.name FROM category c JOIN project p ON c.id = p.category_id"))[0]
     assert subject["name"] in shown
-    assert re.search(r"average agreement 50 %", shown.replace("\xa0", " "))
+    assert re.search(r"average agreement, n = 2 50 %", shown.replace("\xa0", " "))
     agreed = shown.split("Just agreed on", 1)[1].split("Most answers", 1)[0]
     assert re.findall(r"\w+ of \d agree", agreed) == ["2 of 2 agree"] and "owl" in agreed and "cat" not in agreed
     assert "A &lt;perch&gt;" in agreed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from typing import Final, TypedDict
@@ -15,6 +16,9 @@ from crowdd.kinds.answers import AnswerField
 
 RELIABLE: Final = 0.8
 TENTATIVE: Final = 0.667
+MIN_TASKS: Final = 10
+"""With fewer tasks alpha has no interval, and is not interpreted."""
+_Z: Final = 1.959963984540054
 _DRAWN_TASKS: Final = 300
 _GROWTH: Final = Decimal("1.1")  # of the answers, after which the expected disagreement is measured again
 
@@ -25,12 +29,14 @@ class Alpha(TypedDict):
     """Krippendorff's ``alpha`` of a field: 1 for perfect agreement, 0 for chance. ``tasks`` have two answers or more.
 
     None without such tasks, where all answers are the same (chance cannot be told from agreement), and where chance is
-    still to be measured (``pending``). ``failure``: why it could not be.
+    still to be measured (``pending``). ``failure``: why it could not be. ``low`` and ``high``: ``interval_of``.
     """
 
     name: str
     type: str
     alpha: float | None
+    low: float | None
+    high: float | None
     tasks: int
     answers: int
     pending: bool
@@ -43,15 +49,38 @@ def alpha_of(field: AnswerField, sums: Sums, expected: float | None) -> float | 
     if n < 2:
         return None
     with localcontext(alpha_sums.EXACT):
-        return _alpha_of(field, sums, n, expected)
+        chance = _chance(field, sums, n, expected)
+        return float(1 - sums.get("observed", Decimal(0)) / n / chance) if chance else None
 
 
-def _alpha_of(field: AnswerField, sums: Sums, n: Decimal, expected: float | None) -> float | None:
+def interval_of(field: AnswerField, sums: Sums, expected: float | None) -> tuple[float, float] | tuple[None, None]:
+    """Where alpha lies in 95 of 100 cases with other tasks: by the standard error of what tasks add to disagreement.
+
+    Chance and the number of answers are taken as known. None with fewer tasks than MIN_TASKS, where all agree, and
+    where some were compared by an earlier version.
+    """
+    tasks, n = sums.get("tasks", Decimal(0)), sums.get("values", Decimal(0))
+    if tasks < MIN_TASKS or sums.get("spread_tasks") != tasks or not sums.get("observed"):
+        return None, None
+    with localcontext(alpha_sums.EXACT):
+        chance, observed = _chance(field, sums, n, expected), sums["observed"]
+        if not chance:
+            return None, None
+        variance = (sums["spread"] - observed**2 / tasks) * tasks / (tasks - 1) / n**2
+        return around(float(1 - observed / n / chance), float(variance), float(chance))
+
+
+def around(alpha: float, variance: float, chance: float) -> tuple[float, float]:
+    """The interval of alpha, by the ``variance`` of the observed disagreement and the disagreement by ``chance``."""
+    half = _Z * math.sqrt(max(0.0, variance)) / chance
+    return alpha - half, min(1.0, alpha + half)
+
+
+def _chance(field: AnswerField, sums: Sums, n: Decimal, expected: float | None) -> Decimal:
+    """The mean distance of two answers, whatever their tasks are; 0: it is not known."""
     if alpha_sums.is_exact(field):
-        chance = _by_sums(field, sums) / (n * (n - 1))
-    else:
-        chance = Decimal(0 if expected is None else expected)
-    return float(1 - sums.get("observed", Decimal(0)) / n / chance) if chance else None
+        return _by_sums(field, sums) / (n * (n - 1))
+    return Decimal(0 if expected is None else expected)
 
 
 def _by_sums(field: AnswerField, sums: Sums) -> Decimal:
@@ -79,10 +108,14 @@ def _alpha(field: AnswerField, sums: Sums, measured: Expected | None) -> Alpha:
     tasks, answers = (int(sums.get(part, 0)) for part in ("tasks", "values"))
     failure = measured["failure"] if measured else None
     unmeasured = not (measured and measured["answers"]) and not alpha_sums.is_exact(field)
+    expected = measured["expected"] if measured else None
+    low, high = interval_of(field, sums, expected)
     return Alpha(
         name=field.name,
         type=field.type,
-        alpha=alpha_of(field, sums, measured["expected"] if measured else None),
+        alpha=alpha_of(field, sums, expected),
+        low=low,
+        high=high,
         tasks=tasks,
         answers=answers,
         pending=tasks > 0 and unmeasured and failure is None,

@@ -52,13 +52,16 @@ def of_values(field: AnswerField, values: Sequence[Answer], distance: float | No
     ``distance``: the mean distance of pairs of values, if it is known already.
 
     ``observed`` is the distance of all ordered pairs / (values - 1), ``values`` and ``tasks`` count. Of numbers also
-    ``sum`` and ``squares``, of choices how often each occurs.
+    ``sum`` and ``squares``, of choices how often each occurs. Intervals are made of ``spread``, the square of
+    ``observed``; ``spread_tasks`` counts the tasks that have it, unlike those of earlier versions.
     """
     if field.type == "number":
         values = [value for value in values if abs(value) <= _MAX_NUMBER]
     if len(values) < 2:
         return None
     own = _numbers(values) if field.type == "number" else _others(field, values, distance)
+    own["spread"] = EXACT.power(own["observed"], 2)
+    own["spread_tasks"] = Decimal(1)
     return {"tasks": "1", "values": str(len(values)), **{name: _written(amount) for name, amount in own.items()}}
 
 

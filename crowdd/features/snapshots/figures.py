@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from crowdd.features.results.alpha import MIN_TASKS, around
 from crowdd.features.results.consensus import wilson_interval
 from crowdd.features.snapshots.canonical_json import dumps
 from crowdd.features.trust.recalibration import measured
@@ -34,6 +35,7 @@ class Figures:
     _classes: array[int] = attrs.field(factory=lambda: array("h"))
     _totals: Counter[int] = attrs.field(factory=Counter)
     _observed: Fraction = Fraction(0)
+    _spread: Fraction = Fraction(0)
     _tasks: int = 0
     _drawn: int = 0
     _right: int = 0
@@ -56,7 +58,9 @@ class Figures:
         counts = Counter(classes)
         self._tasks += 1
         self._totals.update(counts)
-        self._observed += Fraction(len(classes) ** 2 - sum(n * n for n in counts.values()), len(classes) - 1)
+        observed = Fraction(len(classes) ** 2 - sum(n * n for n in counts.values()), len(classes) - 1)
+        self._observed += observed
+        self._spread += observed**2
 
     def stated(self) -> Values:
         """Krippendorff's ``alpha`` (nominal), ``accuracy``: how many drawn results are right, and the curve."""
@@ -72,8 +76,14 @@ class Figures:
         expected = n * n - sum(each * each for each in self._totals.values())
         if not expected:
             return None
-        alpha = 1 - self._observed * (n - 1) / expected
-        return {"value": float(alpha), "tasks": self._tasks, "answers": n, "first_answers": self.first_answers}
+        chance, tasks = Fraction(expected, n * (n - 1)), self._tasks
+        alpha, low, high = float(1 - self._observed / n / chance), None, None
+        if tasks >= MIN_TASKS and self._observed:
+            variance = (self._spread - self._observed**2 / tasks) * tasks / (tasks - 1) / n**2
+            low, high = around(alpha, float(variance), float(chance))
+        counts: Values = {"tasks": tasks, "answers": n, "first_answers": self.first_answers}
+        method = "standard error over tasks, 95 %"
+        return {"value": alpha, "low": low, "high": high, **counts, "interval": method}
 
     def _accuracy(self) -> Values | None:
         if not self._drawn:

@@ -19,41 +19,41 @@ def posterior(model):
     return (shares := np.exp(np.maximum(logs - logs.max(), -700))) / shares.sum()
 
 
-def alpha(groups):
-    """Krippendorff's alpha of classes, by tasks."""
-    groups = [group for group in groups if len(group) > 1]
+def alpha(groups, z=1.959963984540054):
+    """Krippendorff's alpha of classes, by tasks, and its interval by the standard error over tasks."""
     if len(classes := sorted({each for group in groups for each in group})) < 2:
-        return None
+        return [np.nan] * 3
     counts = np.array([[group.count(each) for each in classes] for group in groups], float)
-    sizes, totals, n = counts.sum(1), counts.sum(0), counts.sum()
-    observed = ((sizes**2 - (counts**2).sum(1)) / (sizes - 1)).sum()
-    return 1 - observed * (n - 1) / (n**2 - (totals**2).sum())
+    sizes, n = counts.sum(1), counts.sum()
+    differ, chance = (sizes**2 - (counts**2).sum(1)) / (sizes - 1), (n**2 - (counts.sum(0) ** 2).sum()) / (n * (n - 1))
+    known = len(sizes) >= 10 and differ.any()
+    half = z * np.std(differ, ddof=1) * np.sqrt(len(sizes)) / n / chance if known else np.nan
+    return [(value := 1 - differ.sum() / n / chance), value - half, np.minimum(1, value + half)]
 
 
 def wilson(right, n, z=1.959963984540054):
     middle, half = right + z * z / 2, z * np.sqrt(right * (n - right) / n + z * z / 4)
-    return [(middle - half) / (n + z * z), (middle + half) / (n + z * z)]
+    return [right / n, (middle - half) / (n + z * z), (middle + half) / (n + z * z)]
 
 
 def main(folder):
-    results, answers = read(folder, "results"), {each["answer"]: each for each in read(folder, "answers")}
-    stated = json.loads((folder / "figures.json").read_text("utf-8"))
+    results, stated = read(folder, "results"), json.loads((folder / "figures.json").read_text("utf-8"))
+    classes = {each["answer"]: json.dumps(each["class"]) for each in read(folder, "answers") if each["fits"]}
     weighed = [each for each in results if "prior" in (each["model"] or ())]
     off = max((np.abs(posterior(each["model"]) - each["model"]["posterior"]).max() for each in weighed), default=0)
     for each in (one for one in weighed if one["confidence"] is not None):
         right = np.interp(max(each["model"]["posterior"]), *map(stated["recalibration"].get, ("values", "shares")))
         off = max(off, abs(right - each["confidence"]))
-    last = [each for each in results if each["last_version"]]
+    print(f"{len(weighed)} posteriors, at most {off:.1e} off.")
     first = (json.loads((folder / "project.json").read_text("utf-8"))["settings"]["trust"] or {}).get("min_answers")
-    groups = [[json.dumps(answers[n]["class"]) for n in each["answers"] if answers[n]["fits"]][:first] for each in last]
-    agreement, n = alpha(groups), sum(len(group) > 1 for group in groups)
-    drawn = [each["model"]["class"] == each["sample"] for each in results if each["sample"] is not None]
-    accuracy = [sum(drawn) / len(drawn), *wilson(sum(drawn), len(drawn))] if drawn else None
-    print(f"{len(weighed)} posteriors, at most {off:.1e} off. Alpha: {agreement}, n = {n} tasks.")
-    print(f"Accuracy: {'{:.4f} ({:.4f} to {:.4f}, Wilson)'.format(*accuracy) if accuracy else None}, n = {len(drawn)}.")
-    theirs = map(((stated["alpha"] or {}) | (stated["accuracy"] or {})).get, ("value", "share", "low", "high"), [0] * 4)
-    differ = np.abs(np.array([agreement or 0, *(accuracy or [0, 0, 0])]) - [*theirs]).max()
-    return bool(off > 1e-9 or differ > 1e-9)
+    groups = [[classes[n] for n in one["answers"] if n in classes][:first] for one in results if one["last_version"]]
+    groups, drawn = [each for each in groups if len(each) > 1], [each for each in results if each["sample"] is not None]
+    right = wilson(sum(one["model"]["class"] == one["sample"] for one in drawn), len(drawn)) if drawn else [np.nan] * 3
+    for name, key, n, own in (("alpha", "value", len(groups), alpha(groups)), ("accuracy", "share", len(drawn), right)):
+        theirs = [(stated[name] or {}).get(each) for each in (key, "low", "high")]
+        off = max(off, np.abs(np.diff(np.nan_to_num(np.array([own, theirs], float)), axis=0)).max())
+        print("{}: {:.10f} ({:.4f} to {:.4f}), n = {}.".format(name.capitalize(), *own, n))
+    return bool(off > 1e-9)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ _SITE = Operation(
 
 
 _TEXT = {"type": "string"}
+_BOUND = {"anyOf": [{"type": "number", "maximum": 1}, {"type": "null"}]}
 _AGREEMENT = Operation(
     name="get_agreement",
     section="project",
@@ -55,10 +56,9 @@ _AGREEMENT = Operation(
         closed_object(
             name={**_TEXT, "description": "Name of the answer field."},
             type={"type": "string", "enum": list(TYPES)},
-            alpha={
-                "anyOf": [{"type": "number", "maximum": 1}, {"type": "null"}],
-                "description": "Krippendorff's alpha; null if it is not known.",
-            },
+            alpha={**_BOUND, "description": "Krippendorff's alpha; null if it is not known."},
+            low={**_BOUND, "description": "From where alpha lies in 95 of 100 cases; null if it is not known."},
+            high={**_BOUND, "description": "Up to where it lies."},
             tasks={**_COUNT, "description": "Completed tasks with two comparable answers or more."},
             answers={**_COUNT, "description": "Answers to these tasks that could be compared."},
             pending={"type": "boolean", "description": "Whether alpha is still to be computed."},

@@ -12,7 +12,6 @@ from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, Projec
 from crowdd.features.questions import presenter_contents
 from crowdd.features.questions.previews import Preview, Previews
 from crowdd.features.tasks.task_list import owns
-from crowdd.features.trust.recalibration import measured
 from crowdd.features.trust.review_pages import KEYS
 from crowdd.features.trust.rows import MIN_MEASURED, Recalibration
 from crowdd.features.trust.sampling import Sampling
@@ -49,7 +48,7 @@ class SamplePublic(ProjectPublic):
 class SamplePrivate(ProjectPrivate):
     """``keys`` has a key for each class. ``preview`` is what the frame is told, with the ``source`` of its page.
 
-    ``at_95``: how many are right of which the model says 95 %; ``needed``: so many decided results measure that.
+    ``needed``: so many decided results measure confidence.
     """
 
     owns: bool
@@ -58,7 +57,6 @@ class SamplePrivate(ProjectPrivate):
     source: str
     usual: int
     needed: int
-    at_95: float | None
 
 
 class SamplePages:
@@ -108,7 +106,6 @@ class SamplePages:
             source=presenter_contents.source(row["info"], "task"),
             usual=USUAL,
             needed=MIN_MEASURED,
-            at_95=None if curve is None else measured(curve, 0.95),
         )
         return Page("project/sample.html", public, private)
 

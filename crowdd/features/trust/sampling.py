@@ -28,6 +28,7 @@ from crowdd.kinds.task import TASK
 
 MAX_DRAWN: Final = 2000
 """Results that are drawn at once."""
+SURE: Final = 0.95
 
 
 class ClassShares(TypedDict):
@@ -41,12 +42,13 @@ class ClassShares(TypedDict):
 class SampleFigures(TypedDict):
     """What a sample says. ``confusion``: how many results say a class (column) of which experts say another (row).
 
-    ``drawn``: how many; ``since``: when the first were.
+    ``drawn``: how many; ``since``: when the first were. ``sure``: how many are right of which the model says SURE.
     """
 
     drawn: int
     since: datetime | None
     agree: CheckedShare
+    sure: CheckedShare
     classes: list[ClassShares]
     confusion: list[list[int]]
 
@@ -83,10 +85,12 @@ def figures_of(sample: Sequence[SampledResult], k: int) -> SampleFigures:
     """What a sample of a project with ``k`` classes says so far."""
     pairs = Counter((each["decided"], each["class_"]) for each in sample if each["decided"] is not None)
     checked = checked_by("sample", pairs, [None] * k)
+    sure = [each for each in sample if each["decided"] is not None and each["confidence"] >= SURE]
     return SampleFigures(
         drawn=len(sample),
         since=min((each["drawn"] for each in sample), default=None),
         agree=checked["accuracy"],
+        sure=share_of(sum(each["class_"] == each["decided"] for each in sure), len(sure)),
         classes=[
             ClassShares(number=nth, precision=one["precision"], recall=one["recall"])
             for nth, one in enumerate(checked["classes"], 1)

@@ -83,6 +83,8 @@ async def test_a_result_is_compared_soon_after_the_task_is_complete(served: Any)
         "name": "kind",
         "type": "label",
         "alpha": pytest.approx(1 - (4 / 6) / (16 / 30)),
+        "low": None,
+        "high": None,
         "tasks": 2,
         "answers": 6,
         "pending": False,

@@ -117,16 +117,36 @@ def test_a_place_that_was_taken_after_the_task_was_chosen_is_not_given_again(
     other.connection.rollback()
 
 
-def test_a_network_has_its_share_of_ordinary_tasks_and_any_gold_task(ledger: Ledger) -> None:
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_network_has_its_share_of_ordinary_and_of_gold_tasks(ledger: Ledger, plain: bool) -> None:
     project = ledger.project(tasks=3, n=9, counted_per_network=1)
     first, second, gold = ledger.tasks(project)
     mix(ledger, project, 0, gold)
+    if not plain:
+        ledger.change("SELECT bar(%(p)s, 'u:1000', NULL, 1, '', clock())", p=project)  # needs the general way
     home = {"network": "10.0.0.7"}
     assert {ledger.take(project, actor, **home) for actor in ("c:1", "c:2")} == {first, second}
     assert ledger.ask(project, "c:3", **home).tasks == [], "one each is their share"
-    ledger.add(project, [0.0], n=9)  # or there would be no ordinary task, and thus no gold task
+    third, fourth = ledger.add(project, [0.0, 0.0], n=9)  # or there would be no ordinary task, and thus no gold task
     mix(ledger, project, 1)
-    assert {ledger.take(project, actor, **home) for actor in ("c:4", "c:5")} == {gold}
+    assert ledger.take(project, "c:4", **home) == gold
+    assert ledger.take(project, "c:5", **home) in {third, fourth}, "it is leased in their network"
+    ledger.answer(project, "c:4", gold, **home)
+    assert ledger.take(project, "c:6", **home) in {third, fourth}, "it was answered there, though that does not count"
+    assert {ledger.take(project, "c:7", network="10.0.0.8"), ledger.take(project, "u:1", **home)} == {gold}
+
+
+def test_of_two_in_a_network_who_ask_at_once_one_gets_the_gold_task(
+    ledger: Ledger, beside: Callable[[], Ledger]
+) -> None:
+    project = ledger.project(tasks=2, n=9, counted_per_network=1)
+    ordinary, gold = ledger.tasks(project)
+    mix(ledger, project, 1, gold)
+    other, home = beside(), {"network": "10.0.0.7"}
+    assert other.take(project, "c:1", **home) == gold
+    ledger.ask(project, "c:2", wait=False, once=True, **home)
+    other.commit()
+    assert ledger.take(project, "c:2", **home) == ordinary
 
 
 def test_many_who_ask_at_once_take_no_more_places_than_there_are(ledger: Ledger) -> None:

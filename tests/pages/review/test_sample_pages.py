@@ -83,7 +83,9 @@ async def test_experts_decide_drawn_results_without_seeing_them(served, only_num
     project = {"id": made.id, "short_name": made.at.rpartition("/")[2]}
     files = await archive(made.owner, project, (await snapshot(served, made.program, project))["hash"])
     done = recompute(only_numpy, files, tmp_path / "sample")
-    assert done.returncode == 0 and "n = 6." in done.stdout and "0.8333 (" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "n = 6." in done.stdout and "0.8333333333 (0.4365 to 0.9699)" in done.stdout, (
+        done.stdout + done.stderr
+    )
     changed = files | {"results.ndjson": files["results.ndjson"].replace(b'"sample":3', b'"sample":1')}
     assert recompute(only_numpy, changed, tmp_path / "changed").returncode == 1
 
@@ -226,8 +228,9 @@ async def test_from_fifty_decisions_on_confidence_is_measured_and_decides_when_t
     assert recompute(only_numpy, files | {"results.ndjson": other}, tmp_path / "other").returncode == 1
     text = (await made.owner.get(f"{made.at}/sample", headers=HTML)).text
     assert "Confidence is measured: by 50 decided results" in text
+    assert "says at least 95 %, 20.0 % are right (11.2 to 33.0, n = 50)." in text
     shown = await page(made)
-    assert shown["recalibration"]["n"] == 50
+    assert shown["recalibration"]["n"] == shown["sample"]["sure"]["n"] == 50
     replay = (
         await made.owner.send_form(
             f"{made.at}/adaptive",

@@ -75,6 +75,8 @@ async def test_every_posterior_and_figure_is_worked_out_again(served, only_numpy
     results = rows(files, "results.ndjson")
     figures = json.loads(files["figures.json"])
     assert f"Alpha: {figures['alpha']['value']:.10f}"[:-1] in done.stdout
+    low, value, high = (figures["alpha"][key] for key in ("low", "value", "high"))
+    assert low < value < high and f"({low:.4f} to {high:.4f}), n = " in done.stdout
     # What the page says is what can be worked out again.
     (shown,) = (await made.owner.get(f"/api/project/{made.id}/agreement")).json()
     assert shown["alpha"] is None or shown["alpha"] == pytest.approx(figures["alpha"]["value"], abs=1e-12)
@@ -86,6 +88,7 @@ async def test_every_posterior_and_figure_is_worked_out_again(served, only_numpy
     for name, was, becomes in (
         ("results.ndjson", '"prior":[-', '"prior":[-1'),
         ("figures.json", '"value":0', '"value":1'),
+        ("figures.json", '"high":', '"high":-'),
     ):
         text = files[name].decode()
         assert was in text

@@ -109,11 +109,11 @@ SELECT r.task_id, l.n_answers, l.answers, l.leases, r.id FROM task_ledger l JOIN
         > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (r.project_id, r.task_id, r.user_ip) AND x.counted)
         + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (r.project_id, r.task_id, r.user_ip) AND x.actor ~ '^[ci]:'))
 
---- I8 no network has more than its share of a task, unless it is a gold task, which has no places
+--- I8 no network has more than its share of a task
 SELECT h.task_id, h.network, count(*) FROM (
     SELECT project_id, task_id, user_ip AS network FROM task_run WHERE counted AND actor ~ '^[ci]:' UNION ALL
     SELECT project_id, task_id, network FROM lease WHERE actor ~ '^[ci]:' AND network <> '') h JOIN project_ledger p USING (project_id)
- WHERE p.counted_per_network > 0 AND NOT EXISTS (SELECT FROM gold_task g WHERE (g.project_id, g.task_id) = (h.project_id, h.task_id)) GROUP BY h.project_id, h.task_id, h.network, p.counted_per_network HAVING count(*) > greatest(p.counted_per_network, %(share)s)
+ WHERE p.counted_per_network > 0 GROUP BY h.project_id, h.task_id, h.network, p.counted_per_network HAVING count(*) > greatest(p.counted_per_network, %(share)s)
 
 --- what is set aside does not count
 SELECT id FROM task_run WHERE aside IS NOT NULL AND counted

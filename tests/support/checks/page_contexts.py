@@ -987,6 +987,8 @@ def _result_cases(at: str) -> Iterator[Case]:
             "name": name,
             "type": "label",
             "alpha": coefficient,
+            "low": None if coefficient is None else coefficient - 0.02,
+            "high": None if coefficient is None else coefficient + 0.02,
             "tasks": 4119,
             "answers": 41_000,
             "pending": pending,
@@ -2240,10 +2242,11 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     nothing = {"right": 0, "n": 0, "share": None, "low": None, "high": None}
     classes = [{"number": n, "precision": share, "recall": nothing} for n in (1, 2, 3, 4)]
     sample = {"drawn": 240, "since": "2025-11-20T09:30:00.000000", "agree": share, "classes": classes, "confusion": []}
+    sample |= {"sure": share}
     keys |= {"choices": choices, "keys": ["1", "2", "3", "4"], "csrf": "c", "usual": 200, "rest": 1040}
     curve = {"method": "platt", "n": 200, "right": 189.0, "values": [0.0, 1.0], "shares": [0.2, 0.9], "loss": 0.2}
-    keys |= {"recalibration": None, "needed": 50, "at_95": None}
-    begun = {"recalibration": curve | {"raw_loss": 0.3, "at": "2025-11-20T09:30:00.000000"}, "at_95": 0.91}
+    keys |= {"recalibration": None, "needed": 50}
+    begun = {"recalibration": curve | {"raw_loss": 0.3, "at": "2025-11-20T09:30:00.000000"}}
     keys |= {"preview": shown, "source": "", "task": {"id": 28114, "info": info}}
     yield Case(page, "begun", keys | begun | {"sample": sample})
     yield Case(page, "framed", keys | {"sample": sample | {"agree": nothing}, "source": "<p>?</p>"})

@@ -125,7 +125,7 @@ async def _about(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     results, winners = [comparable(name, row["answers"]) for row in outcomes], [winner(name, row) for row in outcomes]
     several = [alike(one) for one in results if len(one) > 1]
     average = f"{round(100 * sum(several) / len(several))} %" if several else None
-    yield "average agreement", figures.get("average agreement"), average
+    yield "average agreement", figures.get(f"average agreement, n = {len(several)}"), average
     agreed = [
         (winning[1], len(one))
         for winning, one in zip(winners[:12], results[:12], strict=True)

@@ -29,14 +29,17 @@ BEGIN
            AND NOT share_taken(p, v, o.task_id));
 END $$;
 
--- Leases a gold task, unless somebody is changing it. Null: its row stays locked, but the caller has just answered it, or it is no gold task by now.
+-- Leases a gold task, unless somebody is changing it. Null: its row stays locked, but the caller has just answered it, or it is no gold task by now, or
+-- their network has its share of it. That is as large as of other tasks, and all answers make it, for none of them counts.
 CREATE FUNCTION grant_gold(p project_ledger, v asker, p_task bigint, p_held int, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE used_up boolean;
 BEGIN
     PERFORM FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN RETURN false; END IF;
+    v.every := true;
     UPDATE task_ledger SET leases = leases + 1 WHERE project_id = p.project_id AND task_id = p_task AND mode = 'gold'
-       AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = ANY (v.actors));
+       AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = ANY (v.actors))
+       AND NOT share_taken(p, v, p_task);
     IF NOT FOUND THEN RETURN NULL; END IF;
     DELETE FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task
     RETURNING expires >= granted + 6 * p.lease INTO used_up;
@@ -49,13 +52,14 @@ END $$;
 CREATE FUNCTION lease_gold(p project_ledger, v asker, p_given int, p_own bigint[], p_now timestamptz, OUT task bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
 DECLARE t bigint; n int; granted boolean;
 BEGIN
-    cut := false;
+    cut := false; v.every := true;
     FOR tries IN 1..CASE WHEN p_given < p.n_gold THEN 8 ELSE 2 END LOOP
         n := 1 + floor(random() * p.n_gold);
         SELECT task_id INTO t FROM gold_task WHERE project_id = p.project_id AND number = n;
         CONTINUE WHEN NOT FOUND OR t = ANY (p_own)
             OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = ANY (v.actors))
-            OR (SELECT skipped FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = t);
+            OR (SELECT skipped FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = t)
+            OR share_taken(p, v, t);
         granted := grant_gold(p, v, t, cardinality(p_own), p_now);
         IF granted THEN task := t; RETURN; END IF;
         cut := cut OR granted IS NULL;
@@ -104,6 +108,7 @@ DECLARE f record; o bigint; tries int;
 BEGIN
     IF p_gold THEN
         IF NOT has_ordinary_task(p, v, '{}') THEN RETURN; END IF;
+        v.every := true;
         tries := CASE WHEN (SELECT gold_given FROM reliability WHERE project_id = p.project_id AND actor = v.actor) >= p.n_gold THEN 2 ELSE 8 END;
         SELECT t.task_id, c.ctid = t.ctid AS current INTO f
           FROM (SELECT l.ctid, l.task_id FROM (SELECT 1 + floor(random() * p.n_gold)::int AS number FROM generate_series(1, tries) OFFSET 0) d
@@ -111,6 +116,7 @@ BEGIN
                  CROSS JOIN LATERAL (SELECT ctid, task_id FROM task_ledger WHERE project_id = p.project_id AND task_id = g.task_id AND mode = 'gold' OFFSET 0) l
                  WHERE (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = ANY (v.actors) LIMIT 1) IS NULL
                    AND (SELECT true FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = l.task_id) IS NULL
+                   AND NOT share_taken(p, v, l.task_id)
                  LIMIT 1) c
           JOIN task_ledger t ON t.project_id = p.project_id AND t.task_id = c.task_id
            FOR UPDATE OF t SKIP LOCKED;

@@ -12,7 +12,7 @@
 --   I7 a volunteer who has neither leased an open task nor, by any of their actors (23_same_person.sql), answered it meets it again, unless
 --      their network has its share of it
 --   I8 counted runs + leases of a network's anonymous volunteers <= counted_per_network, unless it was lowered or runs
---      changed hands, or the task is a gold task
+--      changed hands
 --   I9 while redundancy is adaptive, an open task wants what wanted_so_far says; a done one has as many answers as it wants
 --   I10 evidence, folded or not = the answers with a class in last results that have taught (result.generation)
 --   I11 of what two linked volunteers (23_same_person.sql) have answered to a task at most one counts, once a job has looked at the link

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from crowdd.features.results import alpha_sums, comparing, comparing_marks
-from crowdd.features.results.alpha import alpha_of
+from crowdd.features.results.alpha import alpha_of, interval_of
 from crowdd.features.results.comparing_process import measure_expected
 from crowdd.kinds.answers import AnswerField
 
@@ -64,6 +64,38 @@ def test_alpha_needs_two_answers_and_two_values():
     assert alpha_of(LABEL, summed(LABEL, [[1, 2]]), None) == pytest.approx(0)
     assert alpha_sums.of_values(NUMBER, [1e300, 1, 1])["values"] == "2", "no number squares to infinity"
     assert alpha_of(AnswerField("n", (), "text"), {"values": Decimal(4), "observed": Decimal(1)}, None) is None
+
+
+def test_alpha_has_an_interval_from_ten_tasks_on_unless_all_agree():
+    assert interval_of(LABEL, summed(LABEL, PUBLISHED), None) == pytest.approx((0.4623, 1), abs=1e-4)
+    assert interval_of(LABEL, summed(LABEL, PUBLISHED[:9]), None) == (None, None)
+    assert interval_of(LABEL, summed(LABEL, [[1, 1], [2, 2]] * 9), None) == (None, None)
+    assert interval_of(AnswerField("n", (), "text"), summed(LABEL, PUBLISHED), None) == (None, None), "no chance"
+    earlier = summed(LABEL, PUBLISHED)
+    earlier["spread_tasks"] -= 1
+    assert interval_of(LABEL, earlier, None) == (None, None), "one was compared by an earlier version"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("field", [LABEL, NUMBER])
+def test_intervals_of_alpha_hold_the_true_value_nearly_as_often_as_they_say(field):
+    """Of crowds of the same kind, whose agreement is known from a large one."""
+    chance = random.Random(4)
+
+    def crowd(n):
+        tasks = []
+        for _ in range(n):
+            truth = chance.randint(1, 5)
+            tasks.append(
+                [truth if chance.random() < 0.7 else chance.randint(1, 5) for _ in range(chance.randint(2, 5))]
+            )
+        return summed(field, tasks)
+
+    true, held = alpha_of(field, crowd(20_000), None), 0
+    for _ in range(100):
+        low, high = interval_of(field, crowd(60), None)
+        held += low <= true <= high
+    assert 88 <= held <= 100
 
 
 def test_chance_is_measured_by_pairs_where_no_formula_has_it():
