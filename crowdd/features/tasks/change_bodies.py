@@ -62,6 +62,7 @@ class PredictionsBody(QuestionBody):
 
 
 ORDERS: Final = ("uncertain", "disagreement", "diverse", "column")
+_UNNAMED: Final = {"question": "", "model": "", "column": ""}
 
 
 class OrderBody(TasksBody, exactly_one=ORDERS):
@@ -86,7 +87,7 @@ class OrderBody(TasksBody, exactly_one=ORDERS):
         """As functions of the database take it (41_order.sql)."""
         by = next(name for name in ORDERS if getattr(self, name) is not None)
         names = {by: self.column} if by == "column" else attrs.asdict(getattr(self, by))
-        return {"by": by, **names, "share": self.share, "seed": self.seed}
+        return {**_UNNAMED, "by": by, **names, "share": self.share, "seed": self.seed}
 
 
 class RetirementBody(TasksBody):
