@@ -180,6 +180,7 @@ SELECT p_project, 'project_stat.bytes', '', bytes_of(p_project), c.bytes FROM (
         UNION ALL SELECT octet_length(info::text) + octet_length(body) FROM blogpost WHERE project_id = p_project
         UNION ALL SELECT octet_length(info::text) FROM helpingmaterial WHERE project_id = p_project
         UNION ALL SELECT octet_length(value::text) FROM prediction WHERE project_id = p_project
+        UNION ALL SELECT octet_length(strings::text) FROM project_translation WHERE project_id = p_project
         UNION ALL SELECT bytes FROM upload_file WHERE project_id = p_project) b) c
  WHERE bytes_of(p_project) <> c.bytes $$;
 
