@@ -11,6 +11,7 @@ FEATURES: Final = (
     "projects",
     "webhooks",
     "questions",
+    "translations",
     "results",
     "groups",
     "answer_files",

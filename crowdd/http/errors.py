@@ -255,6 +255,16 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("invalid_answer_fields", errors.InvalidValueError, "`info.answers` does not follow its format."),
     ErrorCode("invalid_questions", errors.InvalidValueError, "`info.questions` does not follow its format."),
     ErrorCode(
+        "no_such_language",
+        errors.InvalidValueError,
+        "Pages do not have the language, or it is that of the project itself.",
+    ),
+    ErrorCode(
+        "no_source_language",
+        errors.InvalidValueError,
+        "The project does not say in which language its texts are (`info.language`).",
+    ),
+    ErrorCode(
         "invalid_guide",
         errors.InvalidValueError,
         "`info.guided_tutorial` or `info.field_guide` does not follow its format.",

@@ -17,6 +17,11 @@ def preferred_locale(incoming: Incoming) -> str:
     return best_language(incoming.header("accept-language"))
 
 
+def text_language(incoming: Incoming) -> str:
+    """The language in which the texts of projects are shown: that of a page; "" for programs, which get the source."""
+    return "" if incoming.wants_json else locale_of(incoming)
+
+
 def locale_of(incoming: Incoming) -> str:
     """The language of an answer."""
     own = incoming.who.locale.replace("_", "-").partition("-")[0].lower() if incoming.who.signed_in else ""

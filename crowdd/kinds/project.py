@@ -5,7 +5,7 @@ from functools import partial
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.kind import Field, Kind, Rights, Write
 from crowdd.kinds.questions.format import MAX_BYTES, QUESTIONS
-from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, REVIEWERS, Role
+from crowdd.kinds.roles import ADMINS, EVERYONE, HELPERS, KEYHOLDERS, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Name, Number, ShortName, Text, Timestamp
 
 figure = partial(Field, read=OWNERS, write=Write.COMPUTED, null=True, search=False)
@@ -28,7 +28,7 @@ PROJECT = Kind(
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
     rights=Rights(
         see=frozenset({Role.LISTED}) | OWNERS,
-        get=frozenset({Role.UNLOCKED}) | REVIEWERS,
+        get=frozenset({Role.UNLOCKED}) | HELPERS,
         create=frozenset({Role.SIGNED_IN}),
         update=OWNERS,
         delete=ADMINS | {Role.CREATOR},

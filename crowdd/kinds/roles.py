@@ -16,6 +16,7 @@ class Role(enum.Enum):
     ADMIN = "admin"
     OWNER = "owner"  # owner or co-owner of the row's project
     REVIEWER = "reviewer"  # reviewer of the row's project: sees answers and decides tasks
+    TRANSLATOR = "translator"  # translator of the row's project: reads its texts, and writes them in other languages
     CREATOR = "creator"  # owner of the row's project, co-owners left out
     SHOWN = "shown"  # the row is published, and so is its project (if any), without a password; or a person not blocked
     AUTHOR = "author"  # who made the row
@@ -34,6 +35,8 @@ EVERYONE = frozenset({Role.ANYBODY})
 NOBODY: frozenset[Role] = frozenset()
 OWNERS = frozenset({Role.OWNER, Role.ADMIN})
 REVIEWERS = OWNERS | {Role.REVIEWER}  # who decides tasks
+TRANSLATORS = OWNERS | {Role.TRANSLATOR}  # who translates its texts
+HELPERS = REVIEWERS | TRANSLATORS  # who does something for a project beside answering
 KEYHOLDERS = frozenset({Role.KEYHOLDER})
 ADMINS = frozenset({Role.ADMIN})
 WHOLE_INFO = OWNERS | {Role.SELF}  # who reads the keys of info that are not public

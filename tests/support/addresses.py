@@ -73,7 +73,7 @@ INSERT INTO chain_link (next_project_id, project_id, rule, created, failure, ret
     SELECT (SELECT min(n.id) FROM project n WHERE n.id > p.id), p.id, '{"columns": {"x": "x"}, "answers": {}}', clock(), 'x', 'infinity' FROM project p
      WHERE EXISTS (SELECT FROM project n WHERE n.id > p.id);
 UPDATE project SET webhook = 'https://receiver.example/';
-UPDATE project SET info = info || '{"field_guide_version": 1, "field_guide": {"version": 1, "groups": [{"name": "x", "title": "x"}], "entries": [
+UPDATE project SET info = info || '{"language": "de", "field_guide_version": 1, "field_guide": {"version": 1, "groups": [{"name": "x", "title": "x"}], "entries": [
     {"name": "x", "title": "x", "group": "x", "text": "x", "keywords": "x", "pictures": [{"url": "/static/img/mark.svg", "description": "x", "credit": "x"}]}]}}';
 INSERT INTO guide_version (project_id, guide, version, created, document) SELECT id, 'field_guide', 1, clock(), info->'field_guide' FROM project;
 INSERT INTO webhook (project_id, secret_encrypted, active, why_off) SELECT id, %(encrypted)s, false, 'x' FROM project ON CONFLICT (project_id) DO UPDATE SET active = false;

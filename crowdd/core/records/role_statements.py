@@ -33,6 +33,7 @@ COMPLETE = "EXISTS (SELECT FROM task_ledger l WHERE l.project_id = t.project_id 
 _PROJECT = {
     Role.OWNER: f"(coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
     Role.REVIEWER: f"(coalesce(p.reviewer_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
+    Role.TRANSLATOR: f"(coalesce(p.translator_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
     Role.CREATOR: f"(coalesce(p.owner_id = %(me)s::bigint, false) AND {_ALLOWED})",
     Role.LISTED: _LISTED,
     Role.REACHABLE: _REACHABLE,

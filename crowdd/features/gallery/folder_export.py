@@ -1,8 +1,8 @@
 """Writing a project to a folder that ``folder_import`` takes: so it moves to another server, or is made again.
 
-What the project is goes along: texts, settings, tasks, earlier versions of questions and guides, the files that these
-name. What people did with it does not: answers, results, who owns it, its password, its blog. Tasks that were taken out
-are left out.
+What the project is goes along: texts, settings, tasks, earlier versions of questions and guides, translations, the
+files that these name. What people did with it does not: answers, results, who owns it, its password, its blog. Tasks
+that were taken out are left out.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.questions import folder_versions
 from crowdd.features.questions.folder_versions import VERSIONS_FILE
+from crowdd.features.translations import folder_translations
+from crowdd.features.translations.folder_translations import TRANSLATIONS_FILE
 from crowdd.kernel import exact_json
 from crowdd.kernel.requester import SYSTEM
 from crowdd.kernel.values import Values
@@ -38,7 +40,7 @@ from crowdd.kinds.task import TASK
 FILES = "files"
 TASKS_FILE = TASK_FILES[0]
 ATTRIBUTES = ("name", "short_name", "description", "allow_anonymous_contributors", "zip_download", "webhook")
-PARTS = (PROJECT_FILE, LONG_DESCRIPTION, VERSIONS_FILE, *TASK_FILES, *INFO_FILES)
+PARTS = (PROJECT_FILE, LONG_DESCRIPTION, VERSIONS_FILE, TRANSLATIONS_FILE, *TASK_FILES, *INFO_FILES)
 OF_TASKS = ("info", "n_answers", "priority_0", "quorum", "calibration")
 _PLACES = ("container", "thumbnail")  # of the picture on this server, beside its address
 
@@ -105,6 +107,8 @@ async def unload(unloading: Unloading, row: ProjectPage, folder: Path, report: C
     versions = await folder_versions.earlier(unloading.base.db, row["id"], row["info"])
     if versions:
         texts[VERSIONS_FILE] = orjson.dumps(files.named_in(versions), option=orjson.OPT_INDENT_2).decode() + "\n"
+    if translations := await folder_translations.stored(unloading.base.db, row["id"]):
+        texts[TRANSLATIONS_FILE] = orjson.dumps(translations, option=orjson.OPT_INDENT_2).decode() + "\n"
     await files.fetch(unloading.media_store)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
     written += files.copied.values()

@@ -24,6 +24,7 @@ from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.questions import folder_versions
 from crowdd.features.tasks import sample_statements
 from crowdd.features.tasks import statements as task_statements
+from crowdd.features.translations import folder_translations
 from crowdd.kernel.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kernel.requester import SYSTEM, Requester
 from crowdd.kernel.values import Values
@@ -86,6 +87,7 @@ async def load(
     files = FolderUploads(loading, folder, row["id"], who)
     await _restore_versions(loading, folder, row, files)
     await _update(loading, folder, row, files, who)
+    await _restore_translations(loading, folder, row, who)
     importing = Import(loading.base.db, row["id"], who, loading.base.quota, samples=folder.samples)
     added = await _add_tasks(loading, folder, importing, files, progress)
     published = await _publish(loading, folder, publish, who)
@@ -249,6 +251,17 @@ async def _restore_versions(loading: Loading, folder: Folder, row: ProjectPage, 
     async def work(tx: Database) -> None:
         await record_statements.lock_row(tx, PROJECT, row["id"])
         await folder_versions.restore(tx, row["id"], await project_statements.read_info(tx, row["id"]), versions)
+
+    await loading.base.db.transaction(work)
+
+
+async def _restore_translations(loading: Loading, folder: Folder, row: ProjectPage, who: Requester) -> None:
+    if not folder.translations:
+        return
+
+    async def work(tx: Database) -> None:
+        await folder_translations.restore(tx, row["id"], folder.translations)
+        await loading.base.quota.require(tx, who)
 
     await loading.base.db.transaction(work)
 

@@ -3,8 +3,8 @@
 ``crowdctl project load`` reads such a folder and ``crowdctl project export`` writes one.
 ``project.json`` says what the project is, ``presenter.html``, ``results.html``, ``tutorial.html`` and
 ``long_description.md`` hold its longer texts, ``tasks.ndjson`` or ``tasks.csv`` its tasks, ``versions.json`` earlier
-versions of its questions and guides. All is checked here, before anything is stored. Files are read while the caller
-waits: this is for programs that do nothing else meanwhile.
+versions of its questions and guides, ``translations.json`` its texts in other languages. All is checked here, before
+anything is stored. Files are read while the caller waits: this is for programs that do nothing else meanwhile.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ import orjson
 
 from crowdd.features.questions.folder_versions import VERSIONS_FILE, checked
 from crowdd.features.questions.rows import KeptVersion
+from crowdd.features.translations import folder_translations
+from crowdd.features.translations.folder_translations import TRANSLATIONS_FILE
 from crowdd.kernel import exact_json
 from crowdd.kernel.errors import CrowddError, InvalidValueError, NotFoundError
 from crowdd.kernel.values import Values
 from crowdd.kinds.task import TASK
+from crowdd.kinds.translations import Translated
 
 MAX_NAMED = 100  # places that are remembered; the others are counted
 _MAX_LENGTH = 255
@@ -134,6 +137,7 @@ class Folder:
     files: dict[str, Path]  # by path relative to the folder, what info may name
     missing: Missing  # what tasks name and is not there
     versions: dict[str, list[KeptVersion]]  # earlier ones of questions and guides, by key of info
+    translations: dict[str, dict[str, Translated]]  # by language and key
     samples: bool = False  # tasks are samples, to be removed before the project is published
 
     def tasks(self) -> Iterator[Values]:
@@ -182,6 +186,7 @@ def read_folder(path: Path) -> Folder:
         files=files,
         missing=missing,
         versions=_versions(path / VERSIONS_FILE),
+        translations=_translations(path / TRANSLATIONS_FILE),
     )
 
 
@@ -204,6 +209,10 @@ def _project(path: Path) -> Values:
 
 def _versions(source: Path) -> dict[str, list[KeptVersion]]:
     return checked(_object(_text(source), str(source)), str(source)) if source.is_file() else {}
+
+
+def _translations(source: Path) -> dict[str, dict[str, Translated]]:
+    return folder_translations.checked(_object(_text(source), str(source)), str(source)) if source.is_file() else {}
 
 
 def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, Values]]:
@@ -261,7 +270,7 @@ def _csv_rows(source: Path) -> Iterator[tuple[str, Values]]:
 
 def _files(path: Path) -> Iterator[tuple[str, Path]]:
     """What lies in the folder: no hidden files, none that lead elsewhere, and not those that make up the project."""
-    ours = {PROJECT_FILE, LONG_DESCRIPTION, VERSIONS_FILE, *TASK_FILES, *INFO_FILES}
+    ours = {PROJECT_FILE, LONG_DESCRIPTION, VERSIONS_FILE, TRANSLATIONS_FILE, *TASK_FILES, *INFO_FILES}
     for folder, subfolders, names in os.walk(path):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         for file in (Path(folder, name) for name in names if not name.startswith(".")):

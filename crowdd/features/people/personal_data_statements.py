@@ -256,6 +256,7 @@ async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
     for statement in (
         "UPDATE project SET owners_ids = array_remove(owners_ids, %(user)s) WHERE owners_ids @> ARRAY[%(user)s::bigint] AND owner_id <> %(user)s",
         "UPDATE project SET reviewer_ids = array_remove(reviewer_ids, %(user)s) WHERE reviewer_ids @> ARRAY[%(user)s::bigint]",
+        "UPDATE project SET translator_ids = array_remove(translator_ids, %(user)s) WHERE translator_ids @> ARRAY[%(user)s::bigint]",
         "UPDATE result SET decided_by = NULL WHERE decided_by = %(user)s",
         "DELETE FROM one_time_link WHERE subject = %(subject)s",
         "DELETE FROM mail WHERE lower(recipient) = lower(%(email_addr)s)",

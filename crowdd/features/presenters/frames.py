@@ -44,8 +44,9 @@ class PresenterFrames:
 
     async def presenter(self, incoming: Incoming, short_name: str, kind: presenter_contents.Kind) -> BytesResponse:
         """The owner's document. It holds nothing about the volunteer except the language."""
-        row = await self._projects.page(short_name, incoming.who)
-        locale, source = locale_of(incoming), presenter_contents.source(row["info"], kind)
+        locale = locale_of(incoming)
+        row = await self._projects.shown(short_name, incoming.who, locale)
+        source = presenter_contents.source(row["info"], kind)
         guided = kind == "tutorial" and presenter_contents.guided(row["info"])
         if guided and (shown := await self._guides.tutorial(row["info"], locale)):
             source = documents.render_tutorial_page(shown, row["info"])

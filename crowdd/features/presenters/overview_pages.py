@@ -13,6 +13,7 @@ from crowdd.features.projects.views import ProjectPrivate, ProjectViews, locked_
 from crowdd.features.questions.answer_fields import Unfit
 from crowdd.features.results import result_display
 from crowdd.http.auth.cookies import Cookies
+from crowdd.http.reader_language import text_language
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get
@@ -56,7 +57,7 @@ class OverviewPages:
                 self._cookies.unlock(incoming, draft_key(word), TRY_SECONDS)
             if not incoming.wants_json:
                 return Redirect(f"/project/{quote(short_name)}/")
-        row = await self._projects.page(short_name, incoming.who)
+        row = await self._projects.shown(short_name, incoming.who, text_language(incoming))
         context = await self._views.context(incoming, row)
         if incoming.wants_json:
             return Page("project/index.html", context.public)

@@ -27,7 +27,7 @@ from crowdd.features.results.rows import AgreementFigures, ResultSummary
 from crowdd.features.results.suggestion_influence import Influence
 from crowdd.features.tasks.contributions import Contributions
 from crowdd.http.auth.confirmation import Confirm
-from crowdd.http.reader_language import locale_of
+from crowdd.http.reader_language import locale_of, text_language
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get, post
@@ -253,7 +253,7 @@ class PresentingPages:
     ) -> Response:
         if incoming.is_frame:
             return await self._frames.presenter(incoming, short_name, kind)
-        row = await self._projects.page(short_name, incoming.who)
+        row = await self._projects.shown(short_name, incoming.who, text_language(incoming))
         if kind in ("newtask", "task"):
             self._require_account(incoming, row)
         if task_id is not None:

@@ -11,7 +11,7 @@ from crowdd.features.projects.serializers import project_summary
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.features.results import result_display
 from crowdd.features.results.rows import ResultSummary
-from crowdd.http.reader_language import locale_of
+from crowdd.http.reader_language import locale_of, text_language
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
@@ -59,7 +59,7 @@ class ThanksPages:
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
         """What the account or browser that sent the request did here (interface: page-thanks)."""
-        row = await self._projects.page(short_name, incoming.who)
+        row = await self._projects.shown(short_name, incoming.who, text_language(incoming))
         work = await self._thanks.own_work(incoming.who, row)
         context = await self._views.context(incoming, row, _("Thank you"))
         public = ThanksPublic(

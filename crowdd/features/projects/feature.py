@@ -10,6 +10,7 @@ from crowdd.database.access import Transactions
 from crowdd.features.accounts.feature import AccountsFeature
 from crowdd.features.projects.external_users import ExternalUsers
 from crowdd.features.projects.files import FileAccess, MediaBehaviour
+from crowdd.features.projects.helpers import Helpers
 from crowdd.features.projects.ownership import Ownership, ProjectInvitations, SettingsOverview
 from crowdd.features.projects.parts import ProjectPart
 from crowdd.features.projects.pictures import ProjectPictures, Thumbnails
@@ -31,6 +32,8 @@ class ProjectsFeature(Feature):
     projects: Projects
     ownership: Ownership
     project_invitations: ProjectInvitations
+    reviewers: Helpers
+    translators: Helpers
     project_lists: ProjectLists
     palette: Palette
     thumbnails: Thumbnails
@@ -54,6 +57,8 @@ class ProjectsFeature(Feature):
             projects=Projects(db, base.notify, accounts.passwords, base.attempts, base.quota, parts),
             ownership=Ownership(db, secrets, accounts.accounts, base.attempts, invitations),
             project_invitations=invitations,
+            reviewers=Helpers(db, accounts.accounts, invitations, "reviewer"),
+            translators=Helpers(db, accounts.accounts, invitations, "translator"),
             project_lists=ProjectLists(db),
             palette=Palette(db),
             thumbnails=Thumbnails(db, thread, base.uploads, base.base_url, base.quota),

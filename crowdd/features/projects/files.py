@@ -49,7 +49,7 @@ class FileAccess:
         row = await statements.find_project_lock(self.db, int(match[1]))
         if row is None:
             raise NotFoundError(NOT_FOUND)
-        member = who.user_id in row["owners_ids"] or who.user_id in row["reviewer_ids"]
+        member = who.user_id in {*row["owners_ids"], *row["reviewer_ids"], *row["translator_ids"]}
         known = who.admin or member or row["lock_id"] in who.unlocked
         if row["lock_id"] is not None and not known and not self._granted(row, match[2], match[3]):
             raise NotFoundError(NOT_FOUND)

@@ -34,7 +34,7 @@ from crowdd.kinds.roles import ADMINS, OWNERS, Role
 from crowdd.sched import webhook_retries
 
 INVITATION_HOURS: Final = 7 * 24
-ROLES: Final = ("coowner", "reviewer")
+ROLES: Final = ("coowner", "reviewer", "translator")
 """What a person may become, which is the purpose of the link."""
 _SPENT = _("This invitation has been used or has expired. Ask for a new one.")
 

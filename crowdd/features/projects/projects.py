@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import cast
 
 import attrs
 
@@ -37,7 +38,8 @@ from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.questions.validation import asks
-from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
+from crowdd.kinds.roles import HELPERS, OWNERS, Role
+from crowdd.kinds.translations import translated
 from crowdd.sched.queue import Queue, QueuedTask
 
 MAX_HELPED = 100  # projects on the page of a person who answered in them
@@ -45,7 +47,7 @@ _MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
-_KNOWN = REVIEWERS | {Role.REACHABLE}
+_KNOWN = HELPERS | {Role.REACHABLE}
 
 
 class ProjectBehaviour(Behaviour):
@@ -174,13 +176,21 @@ class Projects:
     _quota: Quota
     _parts: Sequence[ProjectPart]
 
-    async def page(self, short_name: str, who: Requester) -> ProjectPage:
-        """The record of a project for its pages.
+    async def shown(self, short_name: str, who: Requester, language: str) -> ProjectPage:
+        """The record of a project as those who read that language see it: never to be stored again. Raises as ``page``.
+
+        "": as it is.
+        """
+        row = await self.page(short_name, who, language)
+        return cast("ProjectPage", translated(cast("Values", row), row["translation"], language))
+
+    async def page(self, short_name: str, who: Requester, language: str = "") -> ProjectPage:
+        """The record of a project for its pages, with its translation into a language, if there is one.
 
         Raises NotFoundError when there is none, or it is a draft that the requester may not see, and ForbiddenError
         with code ``project_password`` when it is locked.
         """
-        row = await statements.find_project_page(self._db, short_name, who)
+        row = await statements.find_project_page(self._db, short_name, who, language)
         if row is None or not row["roles"] & _KNOWN:
             raise NotFoundError(NOT_FOUND)
         if not row["roles"] & PROJECT.rights.get:
@@ -199,11 +209,11 @@ class Projects:
         return row
 
     async def require_writer(self, project_id: int, who: Requester) -> None:
-        """Passes for owners, administrators and reviewers of a project. Raises as ``owned``."""
+        """Passes for owners, administrators, reviewers and translators of a project. Raises as ``owned``."""
         roles = await record_statements.roles_to_project(self._db, project_id, who)
         if roles is None or not roles & (OWNERS | {Role.REACHABLE}):
             raise NotFoundError(NOT_FOUND)
-        rights.require(who, roles, REVIEWERS)
+        rights.require(who, roles, HELPERS)
 
     async def with_link(self, short_name: str, key: str, who: Requester) -> Requester:
         """The requester with the "try it" link of a draft; unchanged once the project was published.

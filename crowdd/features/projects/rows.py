@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from crowdd.database.access import Bytea
 from crowdd.features.accounts.rows import RankedPerson
 from crowdd.kernel.values import JsonObject, Values
 from crowdd.kinds.roles import Role
+from crowdd.kinds.translations import Translated
 
 
 class ChainStep(TypedDict):
@@ -288,9 +289,18 @@ class ProjectSettings(TypedDict):
     n_at_work: int
     n_barred: int
     n_reviewers: int
+    n_translations: int
     category: str
     webhook_off: bool
     webhook_failing: bool
+
+
+class Helper(TypedDict):
+    """An account that does something for a project beside answering: a reviewer, or a translator."""
+
+    id: int
+    name: str
+    fullname: str
 
 
 class ProjectLock(TypedDict):
@@ -302,6 +312,7 @@ class ProjectLock(TypedDict):
     passwd_hash: str | None
     owners_ids: list[int]
     reviewer_ids: list[int]
+    translator_ids: list[int]
 
 
 class ProjectKey(TypedDict):
@@ -392,10 +403,15 @@ class ProjectRow(TypedDict):
 
 
 class ProjectPage(ProjectRow):
-    """A project for its pages, with the requester's roles."""
+    """A project for its pages, with the requester's roles.
+
+    ``translation`` is the one that was asked for, ``translated`` has the languages of attributes that are translated.
+    """
 
     roles: frozenset[Role]
     first_published: datetime | None
     lock_id: str | None
     draft_key: str | None
     has_gold: bool
+    translation: dict[str, Translated] | None
+    translated: NotRequired[dict[str, str]]

@@ -130,13 +130,14 @@ class CardPages:
 
     async def card(self, incoming: Incoming, short_name: str) -> Response:
         """The card in the language of the query ``language``, or one that the browser asks for."""
-        row = await self._shown(short_name)
         asked = incoming.query.get("language", "")
         locale = asked if asked in NAMES else best_language(incoming.header("accept-language"))
+        row = await self._shown(short_name, locale)
         context = {
             "project": None if row is None else self._records.public_view(PROJECT, row),
             "n_tasks": row and int(row["n_tasks"]),
             "overall_progress": row and int(row["overall_progress"]),
+            "translated": {} if row is None else row.get("translated", {}),
             "locale": locale,
             "direction": direction_of(locale),
         }
@@ -148,10 +149,10 @@ class CardPages:
         }
         return BytesResponse(document.encode(), status=404 if row is None else 200, headers=headers)
 
-    async def _shown(self, short_name: str) -> ProjectPage | None:
-        """The project, or None where a stranger may not see it."""
+    async def _shown(self, short_name: str, locale: str) -> ProjectPage | None:
+        """The project in a language, or None where a stranger may not see it."""
         try:
-            row = await self._projects.page(short_name, Requester())
+            row = await self._projects.shown(short_name, Requester(), locale)
         except (NotFoundError, ForbiddenError):
             return None
         return row if row["published"] else None

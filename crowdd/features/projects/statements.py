@@ -164,7 +164,7 @@ async def find_project_lock(db: Database, reference: str | int) -> ProjectLock |
     return await fetch_row_or_none(
         db,
         ProjectLock,
-        f"SELECT id, short_name, lock_id, passwd_hash, owners_ids, reviewer_ids FROM project WHERE {column} = %(ref)s",
+        f"SELECT id, short_name, lock_id, passwd_hash, owners_ids, reviewer_ids, translator_ids FROM project WHERE {column} = %(ref)s",
         {"ref": reference},
     )
 
@@ -307,15 +307,21 @@ async def list_projects_of_owner(db: Database, user_id: int) -> list[ProjectSumm
 
 
 _PAGE = Prepared(
-    f"SELECT {record_statements.list_columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key, t.has_gold FROM {role_statements.source(PROJECT)} WHERE t.short_name = %(name)s",
+    f"SELECT {record_statements.list_columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key, t.has_gold,"
+    " (SELECT x.strings FROM project_translation x WHERE x.project_id = t.id AND x.language = %(language)s) AS translation"
+    f" FROM {role_statements.source(PROJECT)} WHERE t.short_name = %(name)s",
     **role_statements.TYPES,
     name="text",
+    language="text",
 )
 
 
-async def find_project_page(db: Database, short_name: str, who: Requester) -> ProjectPage | None:
-    """The record of a project by its short name, with roles, first_published, lock_id, draft_key and has_gold."""
-    rows = await db.fetch(_PAGE, {**who.role_values(), "actor": who.actor, "name": short_name})
+async def find_project_page(db: Database, short_name: str, who: Requester, language: str = "") -> ProjectPage | None:
+    """The record of a project by its short name, with roles, first_published, lock_id, draft_key, has_gold, and its
+    translation into a language.
+    """
+    values = {**who.role_values(), "actor": who.actor, "name": short_name, "language": language}
+    rows = await db.fetch(_PAGE, values)
     return typed(ProjectPage, record_statements.parse_roles(rows))[0] if rows else None
 
 
@@ -450,7 +456,8 @@ async def read_settings(db: Database, project_id: int, failing: int) -> ProjectS
         "SELECT f.n_wanted, f.runs_anonymous AS n_anonymous, l.counted_per_network, c.name AS category,"
         " EXISTS (SELECT FROM task_ledger t WHERE t.project_id = p.id AND t.open AND t.priority_0 > 0) AS prioritised,"
         " (SELECT count(DISTINCT actor) FROM lease WHERE project_id = p.id AND expires > clock()) AS n_at_work,"
-        f" (SELECT count(*) FROM barred_volunteer b WHERE b.project_id = p.id) AS n_barred, cardinality(p.reviewer_ids) AS n_reviewers, {_WEBHOOK}"
+        f" (SELECT count(*) FROM barred_volunteer b WHERE b.project_id = p.id) AS n_barred, cardinality(p.reviewer_ids) AS n_reviewers,"
+        f" (SELECT count(*) FROM project_translation x WHERE x.project_id = p.id AND x.strings <> '{{}}') AS n_translations, {_WEBHOOK}"
         "  FROM project p JOIN project_ledger l ON l.project_id = p.id JOIN public_figures f ON f.project_id = p.id"
         "  JOIN category c ON c.id = p.category_id LEFT JOIN webhook w ON w.project_id = p.id"
         " WHERE p.id = %(id)s",

@@ -95,9 +95,13 @@ class ProjectPublic(Titled):
 
 
 class ProjectPrivate(TypedDict):
-    """What all templates of a project get beside it. They write ``last_activity`` in the reader's language."""
+    """What all templates of a project get beside it. They write ``last_activity`` in the reader's language.
+
+    ``translated`` has the languages of attributes of the project that are translated.
+    """
 
     last_activity: datetime | None
+    translated: dict[str, str]
     paused: bool
     try_link: str | None
 
@@ -147,6 +151,7 @@ class ProjectViews:
         )
         private = ProjectPrivate(
             last_activity=row["last_activity_raw"],
+            translated=row.get("translated", {}),
             paused=row["first_published"] is not None and not row["published"],
             try_link=self.try_link(row) if owns else None,
         )

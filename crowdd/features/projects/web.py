@@ -17,6 +17,7 @@ from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.projects.feed_pages import FeedPages
 from crowdd.features.projects.file_pages import PicturePages, UploadPages
 from crowdd.features.projects.form_pages import DeletingPages, PasswordPages, UpdatePages
+from crowdd.features.projects.helper_pages import HelperPages, InvitationPages
 from crowdd.features.projects.list_pages import ProjectListPages
 from crowdd.features.projects.owner_pages import OwnersPages, ProjectAuditPages
 from crowdd.features.projects.palette_pages import PalettePages
@@ -77,6 +78,10 @@ class ProjectsWeb(FeatureWeb):
         yield UpdatePages(projects, self.projects.thumbnails, base.outgoing, records, forms, views)
         yield PicturePages(projects, self.projects.project_pictures, forms, views)
         yield OwnersPages(projects, self.projects.ownership, base.base_url, forms, views)
+        helpers = self.projects.reviewers, self.projects.translators
+        for each in helpers:
+            yield HelperPages(projects, each, base.base_url, forms, views)
+        yield InvitationPages(self.projects.project_invitations, self.projects.ownership, helpers, forms)
         yield BlogPages(projects, records, forms, views)
         yield FeedPages(projects, self.projects.project_lists, views)
         yield DeletingPages(projects, records, forms, views)

@@ -301,8 +301,9 @@ class FieldGuidePages:
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The field guide in the language of the reader. Raises NotFoundError for a project without one."""
-        row = await self._projects.page(short_name, incoming.who)
-        shown = await self._guides.field_guide(row["info"], locale_of(incoming))
+        locale = locale_of(incoming)
+        row = await self._projects.shown(short_name, incoming.who, locale)
+        shown = await self._guides.field_guide(row["info"], locale)
         if shown is None:
             raise NotFoundError(_("This project has no field guide."))
         context = await self._views.context(incoming, row, _("Field guide"))

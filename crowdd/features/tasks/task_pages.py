@@ -37,7 +37,7 @@ from crowdd.http.html import tables
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.tables import Table
 from crowdd.http.queries import moment
-from crowdd.http.reader_language import locale_of
+from crowdd.http.reader_language import locale_of, text_language
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, Shared, get
@@ -164,7 +164,7 @@ class TaskPages:
 
     async def browse(self, incoming: Incoming, short_name: str, page: int = 1) -> Response:
         """A page of the list. ``words``, ``state`` and ``orderby`` filter and sort; ``id`` leads to one task."""
-        row = await self._projects.page(short_name, incoming.who)
+        row = await self._projects.shown(short_name, incoming.who, text_language(incoming))
         self._browsing.require(incoming.who, row)
         wanted = incoming.query.get("id", "").strip()
         if wanted and (task_id := await self._one(row, wanted)) is not None:
@@ -207,7 +207,7 @@ class TaskPages:
 
     async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """One task with its answers; those after ``last_id`` if there are many."""
-        row = await self._projects.page(short_name, incoming.who)
+        row = await self._projects.shown(short_name, incoming.who, text_language(incoming))
         after = queries.parse_number(incoming.query.get("last_id", ""), "last_id", 0)
         task_details = await self._browsing.task(incoming.who, row, task_id, after)
         context = await self._views.context(incoming, row)

@@ -8,13 +8,11 @@ import attrs
 
 from crowdd.core.base import Base
 from crowdd.core.feature import Feature
-from crowdd.features.accounts.feature import AccountsFeature
-from crowdd.features.projects.feature import ProjectsFeature
 from crowdd.features.results.feature import ResultsFeature
 from crowdd.features.tasks.feature import TasksFeature
 from crowdd.features.trust.adaptive import AdaptiveRedundancy, TrustOverview
 from crowdd.features.trust.gold import Gold
-from crowdd.features.trust.review import Reviewers, ReviewQueue
+from crowdd.features.trust.review import ReviewQueue
 from crowdd.features.trust.sampling import Sampling
 from crowdd.features.trust.task_rules import TaskRules
 from crowdd.features.trust.whole_answers import WholeAnswers
@@ -28,7 +26,6 @@ class TrustFeature(Feature):
     gold: Gold
     reviews: ReviewQueue
     whole_answers: WholeAnswers
-    reviewers: Reviewers
     trust_overview: TrustOverview
     adaptive: AdaptiveRedundancy
     sampling: Sampling
@@ -38,8 +35,6 @@ class TrustFeature(Feature):
     def build(
         cls,
         base: Base,
-        accounts: AccountsFeature,
-        projects: ProjectsFeature,
         results: ResultsFeature,
         tasks: TasksFeature,
     ) -> TrustFeature:
@@ -49,7 +44,6 @@ class TrustFeature(Feature):
             gold=gold,
             reviews=ReviewQueue(base.db, base.records, base.notify, gold),
             whole_answers=WholeAnswers(base.db, base.records, base.notify),
-            reviewers=Reviewers(base.db, accounts.accounts, projects.project_invitations),
             trust_overview=overview,
             adaptive=AdaptiveRedundancy(tasks.changes, overview),
             sampling=Sampling(base.db, base.records, base.notify, base.worker_thread.another()),

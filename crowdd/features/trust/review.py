@@ -1,24 +1,19 @@
-"""The review of completed tasks: the queue, a task with all its answers, the decision, and the reviewers.
-
-Owners let reviewers see answers and decide tasks, and nothing else.
-"""
+"""The review of completed tasks: the queue, a task with all its answers, and the decision."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypedDict
 
 import attrs
 import orjson
 
-from crowdd.core import log_statements, recent_proof
+from crowdd.core import log_statements
 from crowdd.core.records import rights
 from crowdd.core.records.records import Records
 from crowdd.database.access import Database, Transactions
-from crowdd.features.accounts.accounts import Accounts
-from crowdd.features.projects.ownership import ProjectInvitations
-from crowdd.features.projects.rows import Invitation, ProjectPage
+from crowdd.features.projects.rows import ProjectPage
 from crowdd.features.tasks import list_statements
 from crowdd.features.trust import review_statements
 from crowdd.features.trust.gold import Gold, GoldBody
@@ -29,11 +24,10 @@ from crowdd.features.trust.rows import (
     ReviewCounts,
     ReviewedRun,
     ReviewedTask,
-    Reviewer,
     ReviewOpinion,
 )
 from crowdd.features.trust.whole_answers import has_label, is_decidable, prefilled, require_person
-from crowdd.kernel.errors import NOT_FOUND, ForbiddenError, InvalidValueError, NotFoundError, PreconditionError
+from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError, PreconditionError
 from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Json, Values
@@ -289,87 +283,3 @@ def _labelled(case: ReviewCase, runs: Sequence[ReviewedRun]) -> list[int]:
     """The ids of the answers that went into the posterior, in the order in which they did."""
     fits = {run["id"] for run in runs if run["class_"] is not None}
     return [run for run in sorted(case["task_run_ids"]) if run in fits]
-
-
-MAX_REVIEWERS: Final = 100
-ROLE: Final = "reviewer"
-
-
-class Reviewers:
-    """For owners. Every change is written down. The caller has checked that they own the project.
-
-    Changes need a session with a recent proof (``recent_proof.require_to_manage``).
-    """
-
-    def __init__(self, db: Transactions, accounts: Accounts, invitations: ProjectInvitations) -> None:
-        self._db, self._accounts, self._invitations = db, accounts, invitations
-
-    async def listed(self, project_id: int) -> list[Reviewer]:
-        """Who may decide tasks beside the owners."""
-        return await review_statements.list_reviewers(self._db, project_id)
-
-    async def add(self, project_id: int, owners: Collection[int], name: str, who: Requester) -> bool:
-        """Makes somebody a reviewer; False when they are one, or an owner. NotFoundError for an unknown name."""
-        recent_proof.require_to_manage(who)
-        person = await self._accounts.find_by_name(name)
-        if person["id"] in owners:
-            return False
-
-        async def work(tx: Database) -> bool:
-            return await _add(tx, who, project_id, person["id"], person["name"])
-
-        return await self._db.transaction(work)
-
-    async def invite(self, project_id: int, who: Requester) -> str:
-        """The key of a link that makes one person a reviewer; the one before ends."""
-        recent_proof.require_to_manage(who)
-        return await self._invitations.invite(project_id, ROLE, who)
-
-    async def withdraw(self, project_id: int, who: Requester) -> None:
-        """Ends the open invitation."""
-        recent_proof.require_to_manage(who)
-        await self._invitations.withdraw(self._db, project_id, ROLE)
-
-    async def invitation(self, project_id: int) -> Invitation | None:
-        """created and expires of the open invitation."""
-        return await self._invitations.open(project_id, ROLE)
-
-    async def accept(self, key: str, short_name: str, who: Requester) -> bool:
-        """Makes the requester a reviewer; False when they are one. Raises AnonymousError, ForbiddenError."""
-        user_id = await self._invitations.accepting(key, short_name, ROLE, who)
-
-        async def work(tx: Database) -> bool:
-            project_id = await self._invitations.use(tx, key, ROLE)
-            return await _add(tx, who, project_id, user_id, who.user_name)
-
-        return await self._db.transaction(work)
-
-    async def remove(self, project_id: int, name: str, who: Requester) -> bool:
-        """Takes the right of a reviewer; False when there is none. What they decided stays."""
-        recent_proof.require_to_manage(who)
-        person = await self._accounts.find_by_name(name)
-
-        async def work(tx: Database) -> bool:
-            done = await review_statements.remove_reviewer(tx, project_id, person["id"])
-            if done:
-                await _note(tx, who, "remove_reviewer", project_id, before=person["name"])
-            return done
-
-        return await self._db.transaction(work)
-
-
-async def _add(tx: Database, who: Requester, project_id: int, user_id: int, name: str) -> bool:
-    state = await review_statements.add_reviewer(tx, project_id, user_id, MAX_REVIEWERS)
-    if state == "full":
-        raise ForbiddenError(_("A project has at most %(maximum)s reviewers.", maximum=MAX_REVIEWERS))
-    if state == "added":
-        await _note(tx, who, "add_reviewer", project_id, after=name)
-    return state == "added"
-
-
-async def _note(
-    tx: Database, who: Requester, action: str, project_id: int, before: object = None, after: object = None
-) -> None:
-    await log_statements.write_act(
-        tx, who, action, "project", project_id, project_id=project_id, before=before, after=after
-    )

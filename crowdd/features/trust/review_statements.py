@@ -1,4 +1,4 @@
-"""SQL of the review: the queue, decisions (`review/56_review.sql`), reviewers, and figures and rows for replays.
+"""SQL of the review: the queue, decisions (`review/56_review.sql`), and figures and rows for replays.
 
 The queue is read in pages of the index ``result_review``.
 """
@@ -21,7 +21,6 @@ from crowdd.features.trust.rows import (
     ReviewCounts,
     ReviewedRun,
     ReviewedTask,
-    Reviewer,
     ReviewOpinion,
     TrustFigures,
 )
@@ -265,43 +264,6 @@ async def list_runs(db: Database, project_id: int, task_id: int) -> list[Reviewe
         f" WHERE r.project_id = %(project)s AND r.task_id = %(task)s ORDER BY r.counted DESC, r.id LIMIT {MAX_RUNS}",
         {"project": project_id, "task": task_id},
     )
-
-
-async def list_reviewers(db: Database, project_id: int) -> list[Reviewer]:
-    """The reviewers of a project in the order in which they were added."""
-    return await fetch_rows(
-        db,
-        Reviewer,
-        "SELECT a.id, a.name, a.fullname FROM project p CROSS JOIN unnest(p.reviewer_ids) WITH ORDINALITY r(id, nth)"
-        " JOIN account a ON a.id = r.id WHERE p.id = %(id)s ORDER BY r.nth",
-        {"id": project_id},
-    )
-
-
-async def add_reviewer(db: Database, project_id: int, user_id: int, maximum: int) -> str:
-    """Makes an account a reviewer: added, present (also as an owner), or full when there are ``maximum``."""
-    row = await one_or_none(
-        db, "SELECT reviewer_ids, owners_ids FROM project WHERE id = %(id)s FOR UPDATE", {"id": project_id}
-    )
-    ids = row["reviewer_ids"] if row else []
-    if row and user_id in {*ids, *row["owners_ids"]}:
-        return "present"
-    if len(ids) >= maximum:
-        return "full"
-    await db.execute(
-        "UPDATE project SET reviewer_ids = array_append(reviewer_ids, %(user)s::bigint) WHERE id = %(id)s",
-        {"id": project_id, "user": user_id},
-    )
-    return "added"
-
-
-async def remove_reviewer(db: Database, project_id: int, user_id: int) -> bool:
-    """Takes the right away; False when there was none."""
-    sql = (
-        "UPDATE project SET reviewer_ids = array_remove(reviewer_ids, %(user)s::bigint)"
-        " WHERE id = %(id)s AND reviewer_ids @> ARRAY[%(user)s::bigint]"
-    )
-    return await db.execute(sql, {"id": project_id, "user": user_id}) > 0
 
 
 MAX_REPLAYED = 2000

@@ -81,14 +81,6 @@ class Decided:
     result: int | None
 
 
-class Reviewer(TypedDict):
-    """An account that may decide the tasks of a project."""
-
-    id: int
-    name: str
-    fullname: str
-
-
 class ReplayedRun(TypedDict):
     """An answer of one of the tasks that are replayed. ``class_`` is from 1; ``network`` is None for people with an account.
 

@@ -17,7 +17,6 @@ from crowdd.features.trust.decision_pages import DecisionPages
 from crowdd.features.trust.feature import TrustFeature
 from crowdd.features.trust.gold_pages import GoldPages
 from crowdd.features.trust.review_pages import ReviewPages
-from crowdd.features.trust.reviewer_pages import InvitationPages, ReviewerPages
 from crowdd.features.trust.rule_api import TaskRulesApi
 from crowdd.features.trust.rule_pages import RulePages
 from crowdd.features.trust.sample_pages import SamplePages
@@ -38,8 +37,7 @@ class TrustWeb(FeatureWeb):
     question_pages: QuestionsWeb
 
     def views(self) -> Iterator[View]:
-        ours, forms, views = self.projects, self.web.forms, self.project_pages.project_views
-        projects, base_url = ours.projects, self.base.base_url
+        projects, forms, views = self.projects.projects, self.web.forms, self.project_pages.project_views
         previews, frames = self.question_pages.previews, self.presenter_pages.frames
         yield DecisionsApi(self.trust.reviews, self.trust.whole_answers)
         yield GoldApi(self.trust.gold)
@@ -50,5 +48,3 @@ class TrustWeb(FeatureWeb):
         yield DecisionPages(projects, self.trust.reviews, self.trust.whole_answers)
         yield SamplePages(projects, self.trust.sampling, previews, frames, forms.csrf, views)
         yield AdaptivePages(projects, self.trust.adaptive, self.trust.trust_overview, self.trust.reviews, forms, views)
-        yield ReviewerPages(projects, self.trust.reviewers, base_url, forms, views)
-        yield InvitationPages(ours.project_invitations, ours.ownership, self.trust.reviewers, forms)

@@ -8,7 +8,7 @@ from crowdd.kernel.languages import SOURCE
 from crowdd.kernel.languages.content_languages import is_tag
 
 Text = str | dict[str, str]
-_TEXTS: Final = frozenset(
+TEXTS: Final = frozenset(
     {"text", "title", "description", "help", "low", "high", "unit", "unsure", "nothing", "attribution"}
 )
 
@@ -27,7 +27,7 @@ def in_language(document: object, language: str) -> Any:
     if not isinstance(document, dict):
         return document
     return {
-        name: _one(value, language) if name in _TEXTS else in_language(value, language)
+        name: _one(value, language) if name in TEXTS else in_language(value, language)
         for name, value in document.items()
     }
 

@@ -22,7 +22,7 @@ from crowdd.kernel.requester import SYSTEM, Requester
 
 ON = {"CROWDD_ACCOUNTS_KEYS_MANAGE_PROJECTS": "on"}
 PASSWORD = {"btn": "Password", "protect": True, "password": "sesame"}
-# What bob may do to the project birds of his, with cora as co-owner, dan as reviewer, and open invitations.
+# What bob may do to the project birds of his, with cora as co-owner, dan as reviewer and translator, and open invitations.
 ACTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "transfer": ("POST", "/project/birds/transferownership", {"email_addr": "eve"}),
     "delete": ("POST", "/project/birds/delete", {"confirm": "birds"}),
@@ -37,11 +37,15 @@ ACTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "remove a reviewer": ("POST", "/project/birds/reviewers/dan/remove", {}),
     "invite a reviewer": ("POST", "/project/birds/reviewers/invite", {}),
     "withdraw an invitation of a reviewer": ("POST", "/project/birds/reviewers/withdraw", {}),
+    "add a translator": ("POST", "/project/birds/translators", {"user": "eve"}),
+    "remove a translator": ("POST", "/project/birds/translators/dan/remove", {}),
+    "invite a translator": ("POST", "/project/birds/translators/invite", {}),
+    "withdraw an invitation of a translator": ("POST", "/project/birds/translators/withdraw", {}),
     "password": ("POST", "/project/birds/update", PASSWORD),
     "password with the details": ("POST", "/project/birds/update", {**PASSWORD, "btn": "", "description": "Changed"}),
     "secret key": ("POST", "/project/birds/resetsecretkey", {}),
 }
-PAGES = ("coowners", "reviewers", "transferownership", "delete")
+PAGES = ("coowners", "reviewers", "translators", "transferownership", "delete")
 
 
 @attrs.define
@@ -60,7 +64,8 @@ class Stage:
         project = await served.project(bob, "birds", tasks=1)
         stage = cls(served, bob, project)
         for path, body in (
-            ("add_coowner/cora", {}), ("reviewers", {"user": "dan"}), ("coowners/invite", {}), ("reviewers/invite", {}),
+            ("add_coowner/cora", {}), ("reviewers", {"user": "dan"}), ("translators", {"user": "dan"}),
+            ("coowners/invite", {}), ("reviewers/invite", {}), ("translators/invite", {}),
         ):  # fmt: skip
             assert (await bob.post(f"/project/birds/{path}", json=body)).status == 200
         return stage
@@ -68,8 +73,8 @@ class Stage:
     async def state(self) -> list[Any]:
         """What is at stake."""
         return await self.served.database.fetch(
-            "SELECT owner_id, owners_ids, reviewer_ids, lock_id, secret_key_encrypted::text, description, (SELECT array_agg(token_hash::text ORDER BY 1)"
-            " FROM one_time_link WHERE purpose IN ('coowner', 'reviewer')) AS invitations FROM project WHERE short_name = 'birds'"
+            "SELECT owner_id, owners_ids, reviewer_ids, translator_ids, lock_id, secret_key_encrypted::text, description, (SELECT array_agg(token_hash::text ORDER BY 1)"
+            " FROM one_time_link WHERE purpose IN ('coowner', 'reviewer', 'translator')) AS invitations FROM project WHERE short_name = 'birds'"
         )
 
     async def act(self, client: Any, act: str, headers: dict[str, str] | None = None) -> Any:

@@ -194,7 +194,7 @@ UNWELL = WELL | {
     "n_failed_comparisons": 2,
 }  # fmt: skip
 NOW: Context = {
-    "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_at_work": 3, "n_barred": 0, "n_reviewers": 2,
+    "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_at_work": 3, "n_barred": 0, "n_reviewers": 2, "n_translations": 2,
     "category": "Nature", "webhook_off": False, "webhook_failing": False,
 }  # fmt: skip
 PERSON: Context = {
@@ -1589,6 +1589,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "prioritised": True,
         "n_barred": 3,
         "n_reviewers": 0,
+        "n_translations": 0,
         "webhook_off": True,
     }
     info = {"task_presenter": "<p>?</p>", "tutorial": "<p>!</p>", "results": "<p>.</p>", "answer_key": "kind"}
@@ -1803,6 +1804,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
     yield Case(
         "project/invitation.html", "reviewer", frame(ILSE, f"{at}invitation") | opened | {"role": Word("reviewer")}
+    )
+    yield Case(
+        "project/invitation.html", "translator", frame(ILSE, f"{at}invitation") | opened | {"role": Word("translator")}
     )
     hand = FORM | {"email_addr": None, "keep": True}
     yield page("transferownership", "first", form=hand)
@@ -2261,12 +2265,58 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
         "invitation": None,
     }
     made = {"link": "https://crowdd.example/project/x/invitation?key=8fh2", "invitation": "2025-11-27T21:44:00.000000"}
-    yield Case(page, "some", keys | {"reviewers": [{"id": 5, "name": "jonas", "fullname": "Jonas"}]} | made)
+    keys |= {"role": Word("reviewer")}
+    people = {"people": [{"id": 5, "name": "jonas", "fullname": "Jonas"}]}
+    yield Case(page, "some", keys | people | made)
     missing = FORM | {"user": "noor", "errors": {"user": ["No account has this user name."]}}
-    yield Case(page, "none", keys | {"reviewers": [], "form": missing})
+    yield Case(page, "none", keys | {"people": [], "form": missing})
+    yield Case(page, "translators", keys | people | {"role": Word("translator"), "title": "Translators"})
+    yield Case(page, "no translators", keys | {"people": [], "role": Word("translator"), "title": "Translators"})
+    yield from _translation_cases(at, owner)
     yield from _adaptive_cases(at, owner)
     yield from _rules_cases(at, owner)
     yield from _next_step_cases(at, owner)
+
+
+def _translation_cases(at: str, owner: Context) -> Iterator[Case]:
+    """The languages of a project, and its texts beside one of them."""
+    page, keys = "project/languages.html", frame(ILSE, f"{at}languages") | owner | {"title": "Languages"}
+    counts = {"missing": 12, "outdated": 1, "translated": 29}
+    one = {"language": Word("de"), "version": 4} | counts
+    keys |= {"form": FORM, "source_language": Word("en"), "owns": True, "written": False}
+    other = one | {"language": Word("ar"), "version": 0, "missing": 42, "outdated": 0, "translated": 0}
+    yield Case(page, "some", keys | {"translations": [one, other]})
+    yield Case(page, "translator", keys | {"translations": [one], "owns": False, "written": True})
+    yield Case(page, "no language", keys | {"translations": [], "source_language": Word("")})
+    yield Case(page, "no language, translator", keys | {"translations": [], "source_language": Word(""), "owns": False})
+    page, keys = "project/translation.html", frame(ILSE, f"{at}languages/de") | owner | {"title": "Deutsch"}
+    string = {"key": "questions/animal/text", "source": "Which animal?", "digest": Word("0123456789abcdef")}
+    string |= {"text": "Welches Tier?", "state": Word("translated")}
+    row = {
+        "string": string,
+        "name": Word("1"),
+        "document": Word("questions"),
+        "kind": Word("question"),
+        "part": "animal",
+    }
+    row |= {"text": "Welches Tier?", "seen": Word("0123456789abcdef"), "error": "", "theirs": None}
+    old = row | {
+        "name": Word("2"),
+        "string": string | {"state": Word("outdated")},
+        "kind": Word("choice"),
+        "theirs": "Which one?",
+    }
+    none = row | {
+        "name": Word("3"),
+        "string": string | {"state": Word("missing"), "text": ""},
+        "document": Word("project"),
+        "text": "",
+    }
+    none |= {"kind": Word("name"), "part": "", "error": "Another project has this name."}
+    keys |= {"form": FORM, "language": Word("de"), "source_language": Word("en"), "version": 4, "counts": counts}
+    keys |= {"owns": True, "show": Word(""), "page": 1, "pages": 2, "strings": [string], "rows": [none, row, old]}
+    yield Case(page, "some", keys)
+    yield Case(page, "nothing", keys | {"rows": [], "show": Word("missing"), "owns": False, "pages": 1})
 
 
 def _next_step_cases(at: str, owner: Context) -> Iterator[Case]:

@@ -32,7 +32,7 @@ PASSWORD = "a good password"
 KEYED = re.compile(r"/project(/|\?|$)|/account/[^/]+/export(/|\?|$)")
 # What gives a project away: there a session does, too.
 MANAGING = re.compile(
-    r"(GET|POST) /project/[^/?]+/(coowners|add_coowner|del_coowner|transferownership|delete|reviewers|resetsecretkey|update)([/?]|$)"
+    r"(GET|POST) /project/[^/?]+/(coowners|add_coowner|del_coowner|transferownership|delete|reviewers|translators|resetsecretkey|update)([/?]|$)"
     r"|DELETE /api/project/\d+$"
 )
 

@@ -180,6 +180,7 @@ SELECT p_project, v.what, '', v.stored, v.counted
             UNION ALL SELECT octet_length(info::text) + octet_length(body) FROM blogpost WHERE project_id = p_project
             UNION ALL SELECT octet_length(info::text) FROM helpingmaterial WHERE project_id = p_project
             UNION ALL SELECT octet_length(value::text) FROM prediction WHERE project_id = p_project
+            UNION ALL SELECT octet_length(strings::text) FROM project_translation WHERE project_id = p_project
             UNION ALL SELECT bytes FROM upload_file WHERE project_id = p_project) b) c,
        (SELECT coalesce(sum(bytes), 0) AS bytes FROM answer_file WHERE project_id = p_project) f,
        LATERAL (VALUES ('project_stat.bytes', bytes_of(p_project)::numeric, c.bytes::numeric),

@@ -1,0 +1,1 @@
+"""Translations: the texts of a project in other languages, and who writes them."""
