@@ -256,7 +256,7 @@ def test_digests_are_read_where_docker_compose_reads_them(tmp_path):
 def test_every_image_of_dockerfile_and_compose_is_a_variable():
     used = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
     assert {*used} == {"${PYTHON_IMAGE}"}
-    services = re.findall(r"^\s+image: (\S+)", (ROOT / "compose.yaml").read_text("utf-8"), re.MULTILINE)
+    services = re.findall(r"^\s+image: (.+)$", (ROOT / "compose.yaml").read_text("utf-8"), re.MULTILINE)
     assert {*services} == {"${POSTGRES_IMAGE:-postgres:17}", "crowdd:${IMAGE_TAG:?set it in .env}"}
 
 
