@@ -93,6 +93,14 @@ async def test_facts_have_a_consensus_in_the_words_of_their_questions(served):
     headers = {"Accept": "text/html", "Accept-Language": "de"}
     german = told((await served.client().get("/project/birds/results", headers=headers)).body.decode())
     assert "By bike (de)" in german and "By bus (de)" in german
+    assert "weigh more" in page and "Nobody was shown the answers of others" in page and "suggested" not in page
+    info = (await owner.get("/api/project?short_name=birds")).json()[0]["info"]
+    info["questions"]["steps"][0]["questions"][0]["suggest"] = {"column": "guess"}
+    changed = await owner.put("/api/project/1", json={"info": {**info, "sched": "incremental"}})
+    assert changed.status == 200, changed.text
+    page = told((await owner.get("/project/birds/results", headers={"Accept": "text/html"})).body.decode())
+    assert "Each person was shown the answer of the one before." in page and "Nobody was shown" not in page
+    assert "Some questions showed a suggested answer." in page
 
 
 def test_figures_are_those_of_an_independent_count():

@@ -23,6 +23,7 @@ from crowdd.kinds.answers.reading import MISSING, is_unsure, value_at
 from crowdd.kinds.answers.words import Words
 from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.questions.options import is_number, values_of
+from crowdd.kinds.questions.suggested import suggesting
 
 Picture = Literal["bars", "histogram", "ranking", "rows", "texts", "map", "marks", "outcomes", "none"]
 _BINS: Final = 10  # of a histogram
@@ -358,7 +359,8 @@ def cross_of(
 class Method(TypedDict):
     """What the paragraph on how the results were made is written from, and how to name them.
 
-    ``decided``: tasks that experts decided. ``license``: its name and address, None without one.
+    ``decided``: tasks that experts decided. ``license``: its name and address, None without one. ``weighted``: answers
+    to the first question count by how often people are right. ``in_turn``: each person sees the answer before.
     """
 
     per_task: float | None
@@ -367,6 +369,9 @@ class Method(TypedDict):
     authors: list[str]
     anonymous: bool
     adaptive: bool
+    weighted: bool
+    in_turn: bool
+    suggested: bool
     gold: bool
     opinions: bool
     types: list[str]
@@ -378,14 +383,17 @@ def method_of(
     """From the settings of a project; ``per_task``: answers to a finished task, on average."""
     described = dataset.read(info)
     facts = [field for field in fields if not field.opinion]
-    is_label = fields[:1] == facts[:1] and bool(facts) and facts[0].type == "label"
+    first = facts[0].type if facts and fields[:1] == facts[:1] else ""
     return Method(
         per_task=per_task,
         decided=decided,
         license=None if described.license is None else (described.license.name, described.license.url),
         authors=[author.name for author in described.authors],
         anonymous=anonymous,
-        adaptive=isinstance(info.get("trust"), dict) and is_label,
+        adaptive=isinstance(info.get("trust"), dict) and first == "label",
+        weighted=first in ("label", "labels"),
+        in_turn=info.get("sched") == "incremental",
+        suggested=bool(suggesting(info.get(QUESTIONS))),
         gold=gold and bool(facts),
         opinions=len(facts) < len(fields),
         types=sorted({field.type for field in facts}),
