@@ -96,7 +96,7 @@ OTHER = {
     "areas": (ONE["areas"], [square(500, 0, 50)]),
     "lines": (ONE["lines"], [line((0, 900), (100, 940))]),
     "places": (ONE["places"], [place(20, 10)]),
-    "transcript": ([row("Dear Anna", 0)], [row("your Anna", 500)]),
+    "transcript": ([row("Dear sister", 0)], [row("late boat", 500)]),
     "date": ("1889-05", "1901"),
     "ranking": (["b", "a"], ["a", "b"]),
 }
