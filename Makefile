@@ -27,7 +27,7 @@ help: .venv/installed-embedded,test	## Lists the targets, and the programs of be
 	@sed -n 's/^\([a-z0-9-]*\):.*\t## /\1\t/p' Makefile | sort | expand -t 14
 	@echo && $(venv)python -m bench
 
-run: .venv/installed-embedded,pdf,posters,signin,workbooks	## Starts everything and serves until Ctrl-C.
+run: .venv/installed-embedded,heic,pdf,posters,signin,workbooks	## Starts everything and serves until Ctrl-C.
 	@exec $(venv)crowdctl serve
 
 test: .venv/installed-embedded,test browser	## What must pass before a change goes in: lint, and examples of each rule.

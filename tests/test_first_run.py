@@ -55,7 +55,7 @@ def test_the_first_command_installs_and_serves_and_the_second_only_serves(tmp_pa
         for word in (
             "-m venv --clear .venv",
             "pip install",
-            ".[embedded,pdf,posters,signin,workbooks]",
+            ".[embedded,heic,pdf,posters,signin,workbooks]",
             "crowdctl serve",
         )
     ]
@@ -63,7 +63,7 @@ def test_the_first_command_installs_and_serves_and_the_second_only_serves(tmp_pa
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
     (tmp_path / ".venv/made-in").write_text(f"{tmp_path}\n")
-    (tmp_path / ".venv/installed-embedded,pdf,posters,signin,workbooks").touch()
+    (tmp_path / ".venv/installed-embedded,heic,pdf,posters,signin,workbooks").touch()
     assert planned(tmp_path) == "exec .venv/bin/crowdctl serve\n"
     (tmp_path / ".venv/made-in").write_text("/somewhere/else\n")  # a copy of another tree's environment
     assert "-m venv --clear .venv" in planned(tmp_path)

@@ -124,19 +124,49 @@ def _mean(values):
     return sum(values) / len(values) if values else 1.0
 
 
-def test_random_answers_say_what_a_second_implementation_says(ledger):
+@pytest.fixture
+def said(ledger):
+    """What the database says of these values of a field, as its row."""
+    fields = [LABEL, LABELS, NUMBER]
+    declared = ledger.row("SELECT declared_fields(%(i)s) AS f", i=Json({"answers": fields}))["f"]
+    compact = {field["name"]: Json(one) for field, one in zip(fields, declared, strict=True)}
+    return lambda field, values: ledger.row(SAID, f=compact[field["name"]], v=Json(values))
+
+
+TASKS = 200
+
+
+def test_200_random_choices_say_what_a_count_says(said):
+    chance = random.Random(5)
+    for _ in range(TASKS):
+        values = chance.choices(CHOICES, weights=[4, 2, 1, 2], k=chance.randint(1, 9))
+        row, n = said(LABEL, values), len(values)
+        (first, most), *others = Counter(values).most_common()
+        won = not others or others[0][1] < most
+        assert (row["n_compared"], row["consensus_hash"] is not None) == (n, won)
+        assert row["consensus"] == (first if won else None), values
+        assert row["agreement"] == pytest.approx(_mean(a == b for a, b in combinations(values, 2)), abs=1e-6)
+        assert row["confidence"] == (pytest.approx(most / n) if won else None)
+
+
+def test_200_random_sets_say_what_a_count_says(said):
     chance = random.Random(7)
-    declared = ledger.row("SELECT declared_fields(%(i)s) AS f", i=Json({"answers": [LABEL, LABELS, NUMBER, TEXT]}))["f"]
-    for _ in range(60):
+    for _ in range(TASKS):
         n = chance.randint(1, 9)
         sets = [frozenset(one for one in LABELS["choices"] if chance.random() < 0.6) for _ in range(n)]
-        row = ledger.row(SAID, f=Json(declared[1]), v=Json([chance.sample(sorted(one), len(one)) for one in sets]))
+        row = said(LABELS, [chance.sample(sorted(one), len(one)) for one in sets])
         named = Counter(one for each in sets for one in each)
         assert row["consensus"] == [one for one in LABELS["choices"] if 2 * named[one] > n]
         assert row["agreement"] == pytest.approx(_mean(_masi(a, b) for a, b in combinations(sets, 2)), abs=1e-6)
         assert row["confidence"] == pytest.approx(min(max(named[one], n - named[one]) / n for one in LABELS["choices"]))
+
+
+def test_200_random_numbers_say_what_a_second_implementation_says(said):
+    chance = random.Random(9)
+    for _ in range(TASKS):
+        n = chance.randint(1, 9)
         numbers = [chance.choice([chance.randint(0, 9), round(chance.uniform(0, 9), 2)]) for _ in range(n)]
-        row = ledger.row(SAID, f=Json(declared[2]), v=Json(numbers))
+        row = said(NUMBER, numbers)
         exact = [Decimal(str(one)) for one in numbers]
         middle = median(exact)
         assert Decimal(str(row["consensus"])) == middle

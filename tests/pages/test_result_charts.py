@@ -139,6 +139,8 @@ def test_a_map_holds_its_points_and_keeps_its_shape(points):
 def test_north_is_above_and_east_on_the_right():
     north, east = draw_map([place(8, 48, group=0), place(9, 47, group=1)])["points"]
     assert north["y"] < east["y"] and north["x"] < east["x"]
+    (far,) = draw_map([place(120.12341, -7.5)])["points"]
+    assert far["place"] == "-7.5°, 120.1234°", "to ten metres, everywhere"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from support.checks.page_contexts import asked_questions
 from support.checks.shows import shows
 
 from crowdd.features.results.consensus import wilson_interval
-from crowdd.features.results.question_results import bars_of, figures_of, histogram_of, years_of
+from crowdd.features.results.question_results import bars_of, figures_of, hidden_cells, histogram_of, years_of
 
 CHOICES = [
     {"value": one, "text": {"en": text, "de": f"{text} (de)"}} for one, text in (("b1", "By bike"), ("b2", "By bus"))
@@ -93,6 +93,14 @@ async def test_facts_have_a_consensus_in_the_words_of_their_questions(served):
     headers = {"Accept": "text/html", "Accept-Language": "de"}
     german = told((await served.client().get("/project/birds/results", headers=headers)).body.decode())
     assert "By bike (de)" in german and "By bus (de)" in german
+    assert "weigh more" in page and "Nobody was shown the answers of others" in page and "suggested" not in page
+    info = (await owner.get("/api/project?short_name=birds")).json()[0]["info"]
+    info["questions"]["steps"][0]["questions"][0]["suggest"] = {"column": "guess"}
+    changed = await owner.put("/api/project/1", json={"info": {**info, "sched": "incremental"}})
+    assert changed.status == 200, changed.text
+    page = told((await owner.get("/project/birds/results", headers={"Accept": "text/html"})).body.decode())
+    assert "Each person was shown the answer of the one before." in page and "Nobody was shown" not in page
+    assert "Some questions showed a suggested answer." in page
 
 
 def test_figures_are_those_of_an_independent_count():
@@ -110,6 +118,22 @@ def test_figures_are_those_of_an_independent_count():
             assert bar["n"] == counts[str(bar["label"])] and bar["low"] <= bar["share"] <= bar["high"]
     assert years_of(["1889-05", "1891"]) == {"1889": 1, "1890": 0, "1891": 1}
     assert next(iter(years_of(["1701", "1899-01-01"]))) == "1700–1709"
+
+
+def test_no_sum_of_a_cross_table_gives_a_hidden_cell_away():
+    assert hidden_cells([[9, 0], [7, 30]]) == set()
+    assert hidden_cells([[4, 0, 9], [20, 8, 6]]) == {(0, 0), (0, 1), (1, 0), (1, 1)}, (
+        "4 = the row or column less others"
+    )
+    assert hidden_cells([[3], [8], [9]]) == {(0, 0), (1, 0)}, "the only one of its row, which has no sum"
+    chance = random.Random(6)
+    for _ in range(200):
+        counts = [[chance.randint(0, 12) for _ in range(chance.randint(2, 5))]]
+        counts += [[chance.randint(0, 12) for _ in counts[0]] for _ in range(chance.randint(1, 4))]
+        hidden = hidden_cells(counts)
+        assert {(i, j) for i, line in enumerate(counts) for j, n in enumerate(line) if 0 < n < 5} <= hidden
+        rows, columns = ([Counter(at[axis] for at in hidden)[nth] for nth in range(6)] for axis in (0, 1))
+        assert 1 not in rows and 1 not in columns
 
 
 def test_each_type_has_its_picture_and_small_cells_stay_empty():

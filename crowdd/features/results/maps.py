@@ -111,19 +111,19 @@ def draw_map(points: Sequence[PlaceBin]) -> MapDrawing:
         return Point(
             x=x,
             y=y,
-            radius=round(4 if highest == 1 else 3 + (_MAX_RADIUS - 3) * math.sqrt(point["n"] / highest), 1),
+            radius=round(6 if highest == 1 else 5 + (_MAX_RADIUS - 5) * math.sqrt(point["n"] / highest), 1),
             group=point["group"],
             n=point["n"],
-            place=f"{point['y']:.4g}°, {point['x']:.4g}°",
+            place=f"{round(point['y'], 4):.7g}°, {round(point['x'], 4):.7g}°",
         )
 
     return {**frame.drawn(), "points": [*map(drawn, sorted(points, key=lambda point: -point["n"]))]}
 
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the greatest with a margin of a twentieth."""
+    """The least and the greatest with a margin of a tenth."""
     numbers = list(values)
-    middle, half = (min(numbers) + max(numbers)) / 2, max(max(numbers) - min(numbers), _MIN_SPAN) * 0.55
+    middle, half = (min(numbers) + max(numbers)) / 2, max(max(numbers) - min(numbers), _MIN_SPAN) * 0.6
     return middle - half, middle + half
 
 

@@ -23,13 +23,14 @@ from crowdd.kinds.answers.reading import MISSING, is_unsure, value_at
 from crowdd.kinds.answers.words import Words
 from crowdd.kinds.questions.format import QUESTIONS
 from crowdd.kinds.questions.options import is_number, values_of
+from crowdd.kinds.questions.suggested import suggesting
 
 Picture = Literal["bars", "histogram", "ranking", "rows", "texts", "map", "marks", "outcomes", "none"]
 _BINS: Final = 10  # of a histogram
 _TEXTS: Final = 20  # that are listed
 _PLACES: Final = 500  # that are drawn
 _MIN_CELL: Final = 5
-"""Cells of a cross table with fewer people stay empty: nobody is found by two answers."""
+"""Cells of a cross table with fewer people, but some, stay empty: nobody is found by two answers."""
 _SPANS: Final = (1, 2, 5)
 
 
@@ -338,27 +339,44 @@ def cross_of(
         if all(_has(answer["info"], field) and fits(field, answer["info"]) for field in (row, column))
     )
     ways = [[choice for choice in field.choices or () if choice is not None] for field in (row, column)]
-    totals = {choice: sum(pairs[_hashable(one), _hashable(choice)] for one in ways[0]) for choice in ways[1]}
+    counts = [[pairs[_hashable(one), _hashable(other)] for other in ways[1]] for one in ways[0]]
+    totals = [sum(line[nth] for line in counts) for nth in range(len(ways[1]))]
+    hidden = hidden_cells(counts)
 
-    def cell(one: Answer, other: Answer) -> Cell:
-        n = pairs[_hashable(one), _hashable(other)]
-        hidden = 0 < n < _MIN_CELL
-        return Cell(n=None if hidden else n, share=None if hidden or not totals[other] else n / totals[other])
+    def cell(at: tuple[int, int], n: int) -> Cell:
+        total = totals[at[1]]
+        return Cell(n=None if at in hidden else n, share=None if at in hidden or not total else n / total)
 
     row_label, column_label = (words.get(field.name, Words(field.name)).said for field in (row, column))
     return Cross(
         row=row.name,
         column=column.name,
-        columns=[(column_label(choice), totals[choice]) for choice in ways[1]],
-        rows=[(row_label(one), [cell(one, other) for other in ways[1]]) for one in ways[0]],
-        n=sum(totals.values()),
+        columns=[(column_label(choice), total) for choice, total in zip(ways[1], totals, strict=True)],
+        rows=[(row_label(one), [cell((i, j), n) for j, n in enumerate(counts[i])]) for i, one in enumerate(ways[0])],
+        n=sum(totals),
     )
+
+
+def hidden_cells(counts: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
+    """The cells of few people, and others, so that no sum of a row or column gives away the only one that is hidden."""
+    cells = {(i, j): n for i, line in enumerate(counts) for j, n in enumerate(line)}
+    lines = [{at for at in cells if at[axis] == nth} for axis in (0, 1) for nth in {at[axis] for at in cells}]
+    hidden = {at for at, n in cells.items() if 0 < n < _MIN_CELL}
+
+    def helps(at: tuple[int, int]) -> tuple[int, int]:
+        """How many lines have one hidden cell less alone, and how few people are lost."""
+        return sum(len(line & hidden) == 1 for line in lines if at in line), -cells[at]
+
+    while alone := next((line for line in lines if len(line) > len(line & hidden) == 1), None):
+        hidden.add(max(sorted(alone - hidden), key=helps))
+    return hidden
 
 
 class Method(TypedDict):
     """What the paragraph on how the results were made is written from, and how to name them.
 
-    ``decided``: tasks that experts decided. ``license``: its name and address, None without one.
+    ``decided``: tasks that experts decided. ``license``: its name and address, None without one. ``weighted``: answers
+    to the first question count by how often people are right. ``in_turn``: each person sees the answer before.
     """
 
     per_task: float | None
@@ -367,6 +385,9 @@ class Method(TypedDict):
     authors: list[str]
     anonymous: bool
     adaptive: bool
+    weighted: bool
+    in_turn: bool
+    suggested: bool
     gold: bool
     opinions: bool
     types: list[str]
@@ -378,14 +399,17 @@ def method_of(
     """From the settings of a project; ``per_task``: answers to a finished task, on average."""
     described = dataset.read(info)
     facts = [field for field in fields if not field.opinion]
-    is_label = fields[:1] == facts[:1] and bool(facts) and facts[0].type == "label"
+    first = facts[0].type if facts and fields[:1] == facts[:1] else ""
     return Method(
         per_task=per_task,
         decided=decided,
         license=None if described.license is None else (described.license.name, described.license.url),
         authors=[author.name for author in described.authors],
         anonymous=anonymous,
-        adaptive=isinstance(info.get("trust"), dict) and is_label,
+        adaptive=isinstance(info.get("trust"), dict) and first == "label",
+        weighted=first in ("label", "labels"),
+        in_turn=info.get("sched") == "incremental",
+        suggested=bool(suggesting(info.get(QUESTIONS))),
         gold=gold and bool(facts),
         opinions=len(facts) < len(fields),
         types=sorted({field.type for field in facts}),

@@ -207,10 +207,13 @@ def show_task(task: Values, asked: Asked) -> Values:
     They come from columns that volunteers see too. Other columns may be private to the owner.
     """
     info = task["task_info"] if isinstance(task["task_info"], dict) else {}
+    text = text_of(info, asked)
     title = _text(info, asked.get("caption", "")) or _text(info, "title") or _text(info, "filename")
+    if not any(field["type"] == "spans" for field in task["fields"]):  # which show the text with what is marked
+        title = title or text
     pictures = pictures_of(info, asked)
     rest = {name: value for name, value in task.items() if name != "task_info"}
-    fields = [_marked(field, text_of(info, asked)) for field in task["fields"]]
+    fields = [_marked(field, text) for field in task["fields"]]
     return {**rest, "fields": fields, "title": title, "pictures": pictures}
 
 

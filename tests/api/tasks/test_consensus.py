@@ -188,6 +188,6 @@ async def test_pages_show_each_field(served):
     page = (await served.client().page(f"{at}/tasks/{project['tasks'][0]}")).json()
     assert page["fields"] == row and page["agreement"]["agreement"] == pytest.approx(1 / 3)
     text = (await served.client().get(f"{at}/tasks/{project['tasks'][0]}", headers={"Accept": "text/html"})).text
-    assert "Consensus by question" in text and ">3.5<" in text
+    assert '<h2 id="says">Consensus</h2>' in text and ">3.5<" in text
     await owner.put(f"/api/project/{project['id']}", json={"zip_download": False})
     assert "fields" not in (await served.client().page(f"{at}/results")).json()

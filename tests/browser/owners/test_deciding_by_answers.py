@@ -159,7 +159,7 @@ def test_marks_lines_places_and_choices_are_corrected_where_volunteers_answer(de
     assert (values["tree"], values["height"], values["order"]) == ("ash", 4.5, ["oak", "elm", "ash"])
     page.goto(f"{desk.at}/tasks/{first}")
     picture(desk, "task-decided")
-    assert page.get_by_role("table", name="Consensus by question").get_by_text("Dear Anne").count() == 1
+    assert page.get_by_role("region", name="Consensus", exact=True).get_by_text("Dear Anne").count() == 1
     page.goto(f"{desk.at}/review/{first}")
     assert page.get_by_text("decided this").count() == 1
     page.get_by_role("button", name="Withdraw the decision").click()

@@ -87,6 +87,40 @@ def test_what_is_malformed_is_left_out(type_, value):
     assert not fits(AnswerField("n", ("n",), type_, choices=("a", "b")), {"n": value})
 
 
+OTHER = {
+    "text": ("a fox", "an owl"),
+    "boxes": ([{"x": 0, "y": 0, "width": 9, "height": 9}], [{"x": 500, "y": 0, "width": 9, "height": 9}]),
+    "points": ([{"x": 1, "y": 1}], [{"x": 500, "y": 1}]),
+    "polygon": ([[0, 0], [9, 0], [9, 9]], [[500, 0], [509, 0], [509, 9]]),
+    "spans": ([{"start": 0, "end": 5}], [{"start": 9, "end": 12}]),
+    "areas": (ONE["areas"], [square(500, 0, 50)]),
+    "lines": (ONE["lines"], [line((0, 900), (100, 940))]),
+    "places": (ONE["places"], [place(20, 10)]),
+    "transcript": ([row("Dear sister", 0)], [row("late boat", 500)]),
+    "date": ("1889-05", "1901"),
+    "ranking": (["b", "a"], ["a", "b"]),
+}
+TIES = {"text": "a fox", **{mark: [] for mark in ("boxes", "points", "spans", "transcript")}}
+"""What two answers say that have nothing in common: the first text, that no mark is there for both, or nothing at all."""
+
+
+@pytest.mark.parametrize("type_", [*COMPARED])
+def test_one_answer_a_tie_nothing_there_and_can_t_tell(type_):
+    one, other = OTHER[type_]
+
+    def said(*values: Any) -> Any:
+        return compare_task([{"type": type_}], [[[value]] for value in values], None)["said"][0]
+
+    assert said(one) == {"value": one, "answers": 1, "agreement": 1.0, "confidence": 1.0}
+    tie = said(one, other)
+    assert tie["answers"] == 2 and tie["agreement"] < 0.5 and tie.get("value") == TIES.get(type_)
+    nothing = {"value": [], "answers": 3, "agreement": pytest.approx(1 / 3), "confidence": pytest.approx(2 / 3)}
+    assert said([], one, []) == nothing
+    assert said(None, one, None) == {**nothing, "value": None}, "can't tell"
+    assert said(one, None, {"x": "far"}) == {"value": one, "answers": 1, "agreement": 1.0, "confidence": 1.0}
+    assert said({"x": "far"}, 7)["answers"] == 0, "malformed"
+
+
 def test_a_place_is_the_median_of_those_within_reach_person_by_person():
     # At 60° north a degree of longitude is half as long: 0.0016° are 89 m.
     compared = compare("places", [[place(10, 60)], [place(10.0016, 60)], [place(10.0008, 60), place(10.004, 60)]])
