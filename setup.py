@@ -160,6 +160,7 @@ setup(
             "rocrate>=0.13,<1",
             "ruff>=0.8,<1",
             "schemathesis>=4.32,<5",
+            "scikit-learn>=1.5,<2",
             "scipy>=1.14,<2",
             "segno>=1.6,<2",
             "setuptools>=70.1",

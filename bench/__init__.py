@@ -4,5 +4,4 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-if str(ROOT / "tests") not in sys.path:
-    sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [path for path in (str(ROOT / "tests"), str(ROOT / "clients/python/src")) if path not in sys.path]
