@@ -84,7 +84,7 @@ def test_a_translator_writes_and_volunteers_read_and_answer_alike(
     assert "Saved. 1 text is left." in page.inner_text("body")
     with page.expect_navigation():
         hands.press(page.get_by_role("link", name="Missing 1"))
-    assert page.locator("textarea").count() == 1 and "Coot" in page.inner_text("form")
+    assert page.locator("textarea").count() == 1 and "Coot" in page.inner_text("main")
     looked_at(page)
 
     german = volunteer_of(browser, "de-DE")
