@@ -99,25 +99,6 @@ def test_the_preview_is_used_by_mouse_and_stays_at_its_step(shared: Any, new_pro
 
 
 @pytest.mark.proof
-def test_a_new_question_is_not_wrong_before_somebody_has_been_at_it(shared: Any, new_project: Any) -> None:
-    page = build(shared, new_project)
-    page.locator(".b-welcome .b-tile[data-type=box]").click()
-    notes, problems = page.locator(".b-root .err, .b-root [aria-invalid]"), page.locator(".b-problems")
-    with page.expect_response(lambda answer: answer.request.method == "POST"):
-        page.get_by_role("button", name="Add to Labels").click()
-    shared.until(lambda: page.get_by_label("Labels 2: Text").count() == 1)
-    assert notes.count() == 0 and problems.is_hidden() and page.locator(".b-status").inner_text() == ""
-    heads = page.locator(".b-heads span").all_inner_texts()
-    assert heads[:2] == ["Text", "Stored value"] and len(heads) == 4
-    page.get_by_role("radio", name="Opinions").focus()
-    problems.wait_for()
-    assert notes.count() > 0, "who goes on is told"
-    page.locator(".b-step").get_by_role("button", name="Add a question", exact=True).last.click()
-    needs = page.locator("dialog[open] .b-tile em").all_inner_texts()
-    assert needs and not [words for words in needs if "Picture" in words], "the step has a picture"
-
-
-@pytest.mark.proof
 def test_a_questionnaire_of_three_steps_is_built_by_mouse(shared: Any, new_project: Any) -> None:
     page = build(shared, new_project)
     step = page.locator(".b-step")

@@ -64,7 +64,6 @@ class Builder {
     document.body.classList.add("builds");
     movable(this.root, (from, to) => this.move(from, to, this.nameOf(from)));
     this.root.addEventListener("keydown", (event) => this.key(event));
-    this.root.addEventListener("focusout", () => setTimeout(() => this.left())); // what is drawn again has the focus again
     text.addEventListener("input", () => this.writing || this.typedJson());
     this.show(this.broken ? "json" : "forms");
     this.render();
@@ -147,8 +146,7 @@ class Builder {
   // ------------------------------------------------------------------------------------------------ changes of the list
   /** Asks for a type and adds an entry of it at the end of a list. */
   choose(kind, list, focus) {
-    const there = (this.at(list.slice(0, 2))?.media ?? []).map(({ type }) => type);
-    this.catalogue.ask(kind, there, (type) => this.add(kind, list, type));
+    this.catalogue.ask(kind, (type) => this.add(kind, list, type));
     this.catalogue.dialog.addEventListener("close", () => document.activeElement === document.body && document.getElementById(focus)?.focus(), { once: true });
   }
 
@@ -173,21 +171,9 @@ class Builder {
     return `b${idOf(made)}-${"column" in Object(made.source) ? "source" : "head"}`;
   }
 
-  /** Where the question is that has just been added, while somebody is at it; null without one. */
-  get freshPlace() {
-    return document.getElementById(`b${this.fresh}-head`)?.closest("[data-pointer]").dataset.pointer ?? null;
-  }
-
-  left() {
-    if (!this.fresh || document.getElementById(`b${this.fresh}-head`)?.closest("[data-pointer]").contains(document.activeElement)) return;
-    this.fresh = null;
-    this.checks.show();
-  }
-
   /* A new entry is open, and no other one but those around it. */
   begin(made, list) {
     const around = list.length > 3 ? [this.at(list.slice(0, 4))] : [];
-    this.fresh = idOf(made);
     this.open = new Set([made, ...around].map(idOf));
   }
 
@@ -204,8 +190,7 @@ class Builder {
     const { question, medium } = this.declared.newQuestion(type, empty, empty.steps[0]);
     let next = medium ? insert(empty, ["steps", 0, "media"], 0, medium) : empty;
     next = insert(next, ["steps", 0, "questions"], (empty.steps[0].questions ?? []).length, question);
-    this.fresh = idOf(question);
-    this.open.add(this.fresh);
+    this.open.add(idOf(question));
     this.commit(next, { focus: `b${idOf(question)}-text` });
   }
 
@@ -360,7 +345,7 @@ class Builder {
       ways.append(button);
     }
     if (gallery) ways.append(gallery.content.cloneNode(true));
-    return element("div", { className: "b-welcome stack" }, element("h2", {}, this.word("start_title")), element("p", { className: "soft" }, this.word("start_words")), ...this.catalogue.tiles("questions", [], (type) => this.start(type)), ways);
+    return element("div", { className: "b-welcome stack" }, element("h2", {}, this.word("start_title")), element("p", { className: "soft" }, this.word("start_words")), ...this.catalogue.tiles("questions", (type) => this.start(type)), ways);
   }
 
   // ------------------------------------------------------------------------------------------------ checks

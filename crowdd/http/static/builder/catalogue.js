@@ -19,11 +19,10 @@ export class Catalogue {
     document.body.append(this.dialog);
   }
 
-  /** Asks for a type; `kind` is questions, each (questions about a mark) or media, `there` the types of media of the step.
-      `chosen(name)` gets the answer. */
-  ask(kind, there, chosen) {
+  /** Asks for a type; `kind` is questions, each (questions about a mark) or media.  `chosen(name)` gets the answer. */
+  ask(kind, chosen) {
     this.title.textContent = this.ui.word(kind === "media" ? "choose_medium" : "choose_question");
-    this.groups.replaceChildren(...this.tiles(kind, there, (name) => {
+    this.groups.replaceChildren(...this.tiles(kind, (name) => {
       this.dialog.close();
       chosen(name);
     }));
@@ -34,11 +33,11 @@ export class Catalogue {
   }
 
   /** Groups of tiles, one for each type. */
-  tiles(kind, there, chosen, level = 3) {
+  tiles(kind, chosen, level = 3) {
     const { declared } = this.ui;
     if (kind === "media") return [element("ul", { className: "b-tiles x" }, ...declared.media.map((medium) => this.tile(medium, `medium_${medium.name}`, "", chosen)))];
     const types = declared.types.filter((type) => kind !== "each" || !type.needs_medium);
-    const needs = ({ media, needs_medium }) => (needs_medium && !media.some((name) => there.includes(name)) ? this.ui.word("needs", { media: media.map((name) => declared.medium(name).label).join(" / ") }) : "");
+    const needs = ({ media, needs_medium }) => (needs_medium ? this.ui.word("needs", { media: media.map((name) => declared.medium(name).label).join(" / ") }) : "");
     return declared.groups.map((group) => {
       const found = types.filter((type) => type.group === group.name);
       if (!found.length) return null;

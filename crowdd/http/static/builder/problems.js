@@ -58,16 +58,10 @@ export class Checks {
     this.show();
   }
 
-  /** Those that are shown: not what is missing only because nothing has begun, or because a question is being written. */
-  get problems() {
-    const { ui, result } = this, all = result?.problems ?? [], fresh = ui.freshPlace;
-    if (this.insists) return all;
-    return ui.isEmpty ? [] : all.filter(({ path }) => fresh === null || !within(path, fresh));
-  }
-
   show() {
-    const { ui, result, problems } = this, waits = !problems.length && result?.problems.length;
-    this.status.textContent = (ui.isEmpty && !this.insists) || waits ? "" : !result ? ui.word("not_checked") : problems.length ? ui.count("problems", problems.length) : ui.word("no_problems");
+    const { ui, result } = this, all = result?.problems ?? [], begins = ui.isEmpty && !this.insists;
+    const problems = begins ? [] : all;
+    this.status.textContent = begins ? "" : !result ? ui.word("not_checked") : problems.length ? ui.count("problems", problems.length) : ui.word("no_problems");
     this.status.classList.toggle("bad", problems.length > 0);
     this.heading.textContent = ui.count("problems", problems.length);
     this.summary.hidden = !problems.length;
@@ -90,7 +84,7 @@ export class Checks {
     for (const note of root.querySelectorAll(".b-note")) note.remove();
     for (const input of root.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
     for (const bad of root.querySelectorAll(".field.bad, .b-choice.bad")) bad.classList.remove("bad");
-    const { problems } = this, { advice = [] } = this.result ?? {};
+    const { problems = [], advice = [] } = this.result ?? {};
     for (const problem of problems) this.note(problem, "err", "bad");
     for (const one of advice) this.note(one, "b-advice", "note");
     for (const item of root.querySelectorAll(".b-item, .b-step")) {

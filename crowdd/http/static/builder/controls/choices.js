@@ -16,16 +16,7 @@ export function choices(field, ui) {
   const place = element("ol", { className: "b-choices" }, ...rows);
   place.dataset.list = JSON.stringify(path);
   if (option.parts.some(({ name }) => name === "key")) place.classList.add("keyed");
-  return grouped(field, ...(rows.length ? [heads(option.parts), place] : []), entries.length < option.limits.max ? element("p", {}, add) : null);
-}
-
-/* What the fields of a row are, for those who see them beside each other; each has its own name for all others. */
-function heads(parts) {
-  const shown = ["text", ...Object.keys(SMALL)].map((wanted) => parts.find(({ name }) => name === wanted)).filter(Boolean);
-  const words = shown.map(({ name, label }) => element("span", { className: name === "text" ? "" : `b-small ${SMALL[name].className}` }, label));
-  const place = element("p", { className: "b-heads" }, ...words);
-  place.ariaHidden = "true";
-  return place;
+  return grouped(field, rows.length ? place : null, entries.length < option.limits.max ? element("p", {}, add) : null);
 }
 
 /* New entries with these texts, and the focus in the last one. */
