@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import pytest_twisted
 from support.checks.shows import shows
@@ -18,7 +19,7 @@ import crowdd
 from crowdd import features
 from crowdd.kernel.errors import CrowddError, InvalidValueError, UnknownFieldError
 from crowdd.kinds.body import Body, Listed, Nested, key
-from crowdd.kinds.types import Integer, Text
+from crowdd.kinds.types import Integer, Text, Type
 
 for module in pkgutil.walk_packages(features.__path__, "crowdd.features."):
     if module.name.endswith("api"):
@@ -53,7 +54,7 @@ def valid_body(body: type[Body]) -> dict[str, Any]:
     return {name: valid_value(schema["properties"][name]) for name in (*schema["required"], *chosen)}
 
 
-def wrong_values(schema: dict[str, Any]) -> Iterator[tuple[Any, str, int | None]]:
+def wrong_values(schema: dict[str, Any], type_: Type) -> Iterator[tuple[Any, str, int | None]]:
     """Values that a key refuses, each with the rest of its sentence, and the index of the element that is refused."""
     inner = schema.get("anyOf", [schema])[0]
     if inner is schema and "type" in schema:
@@ -78,14 +79,14 @@ def wrong_values(schema: dict[str, Any]) -> Iterator[tuple[Any, str, int | None]
         bounds = f"{low:g} and {high:g}" if sort == "number" else f"{low} and {high}"
         yield low - 1, f" must be between {bounds} (got {number}).", None
     if sort == "string":
-        maximum = inner.get("maxLength", 10_000)
+        maximum = type_.maximum if isinstance(type_, Text) else inner.get("maxLength", 10_000)
         yield "a" * (maximum + 1), f" may have at most {maximum:,} characters (got {maximum + 1:,}).", None
         yield "a\0", " contains a NUL or a lone surrogate.", None
     if sort == "array":
         one = valid_value(inner["items"])
         yield [one] * (inner["maxItems"] + 1), f" must have {inner.get('minItems', 0):,} to ", None
-        if inner["items"]:
-            yield [one, {}], "[1]` is not an integer.", 1
+        if item := inner["items"].get("type"):
+            yield [one, [] if item == "object" else {}], f"[1]`{sorts[item]}", 1
 
 
 def refusal(body: type[Body], value: object) -> CrowddError:
@@ -112,7 +113,7 @@ def test_the_same_mistake_is_the_same_error(body: type[Body]):
         error = refusal(body, {other: value for other, value in valid.items() if other != name})
         assert (error.code, str(error)) == ("missing_attribute", f"`{name}` is missing.")
     for name, inner in schema["properties"].items():
-        for value, words, item in wrong_values(inner):
+        for value, words, item in wrong_values(inner, attrs.fields_dict(body)[name].metadata["field"].type):
             error = refusal(body, {**valid, name: value})
             place = f"`{name}" if words.startswith("[") else f"`{name}`"
             assert (type(error), error.code, error.item) == (InvalidValueError, "invalid_value", item), (name, value)

@@ -42,7 +42,11 @@ def test_the_row_type_of_a_kind_has_its_columns(kind, row, without):
 @pytest.mark.parametrize(
     ("page", "kind", "more"),
     [
-        (ProjectPage, PROJECT, {"roles", "first_published", "lock_id", "draft_key", "has_gold"}),
+        (
+            ProjectPage,
+            PROJECT,
+            {"roles", "first_published", "lock_id", "draft_key", "has_gold", "translation", "translated"},
+        ),
         (AccountPage, USER, {"score", "n_answers", "rank", "total", "has_password", "access_version", "mail_returned"}),
     ],
 )

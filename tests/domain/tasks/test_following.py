@@ -15,6 +15,7 @@ from crowdd.features.chains import following as following_module
 from crowdd.features.chains.feature import ChainsFeature
 from crowdd.kernel.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kernel.requester import Requester
+from crowdd.kinds.chains import read_rule
 from crowdd.sched.statistics import Check, Checking
 
 FIELDS = [{"name": "lines", "at": "/lines", "type": "boxes"}, {"name": "kind", "at": "/kind", "type": "label"}]
@@ -49,7 +50,7 @@ class Chain:
         return owner
 
     async def link(self, rule=RULE, first=None, behind=None):
-        return await self.chains.put(self.owner, first or self.first, behind or self.next, rule)
+        return await self.chains.put(self.owner, first or self.first, behind or self.next, read_rule(rule))
 
     def draw(self, page, *boxes, who="c:1", kind="letter"):
         """Answers a page, and compares what is due."""
@@ -187,7 +188,7 @@ async def test_circles_and_projects_of_others_are_refused(chain):
         await chain.link(behind=10**9)
     administrator = Requester(user_id=1, admin=True)
     with pytest.raises(NotFoundError):
-        await chain.chains.put(administrator, chain.first, foreign, RULE)
+        await chain.chains.put(administrator, chain.first, foreign, read_rule(RULE))
     assert [step["id"] for step in await chain.chains.next_steps(chain.owner, chain.first)] == [chain.next]
 
 

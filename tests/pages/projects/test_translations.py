@@ -206,7 +206,9 @@ async def test_visitors_see_their_language_and_the_original_where_there_is_none(
     assert "Die Stockente" in await site.seen("fieldguide") and "Die Stockente" not in await site.seen(
         "fieldguide", FRENCH
     )
-    program = (await served.client().get("/project/pond/", headers={"Accept": "application/json", "Accept-Language": "de"})).json()
+    program = (
+        await served.client().get("/project/pond/", headers={"Accept": "application/json", "Accept-Language": "de"})
+    ).json()
     assert program["project"]["name"] == "Pond", "programs get what is stored"
 
 
