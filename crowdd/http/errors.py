@@ -244,6 +244,7 @@ CODES: tuple[ErrorCode, ...] = (
         "no_right_answer", errors.InvalidValueError, "The answers to the task do not agree: say which one is right."
     ),
     ErrorCode("nothing_to_order", errors.InvalidValueError, "No open task has what tasks are to be ordered by."),
+    ErrorCode("circle", errors.InvalidValueError, "A project would come before itself."),
     ErrorCode("repeated_column", errors.InvalidValueError, "Two things of a rule would go into the same column."),
     ErrorCode("not_installed", errors.InvalidValueError, "This server lacks a library for that."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),

@@ -130,7 +130,7 @@ def _require_ok(state: str, next_id: int) -> None:
     if state == "unknown":
         raise NotFoundError(NOT_FOUND, hint=f"You own no project {next_id}, or nobody owns both projects.")
     if state == "circle":
-        raise InvalidValueError(_("A project cannot come before itself."))
+        raise InvalidValueError(_("A project cannot come before itself."), code="circle")
     if state == "taken":
         raise ConflictError(_("The project is the next step of another one."), code="step_taken")
     if state == "many":

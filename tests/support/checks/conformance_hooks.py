@@ -26,6 +26,8 @@ REFUSED_FOR_THE_STATE_OF_THINGS = {
     "idempotency_key_reused": "Idempotency-Key: the same key with another body is 422",
     "precondition_failed": "If-Match: 412 when the object is another one (RFC 9110, 13.1.1)",
     "bad_request": "Errors: a category that does not exist is 400 BadRequest",
+    "circle": "Chains: a project would come before itself",
+    "no_source_language": "Translations: of a project that names its language",
     "not_installed": "Analyses: some methods need libraries that an installation may lack",
     "no_right_answer": "Gold tasks: answers that do not agree do not say which one is right",
     "nothing_to_order": "Order of tasks: by predictions or numbers that open tasks have",
