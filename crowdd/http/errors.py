@@ -260,6 +260,7 @@ CODES: tuple[ErrorCode, ...] = (
         errors.InvalidValueError,
         "Pages do not have the language, or it is that of the project itself.",
     ),
+    ErrorCode("another_language", errors.InvalidValueError, "The body is a translation into another language."),
     ErrorCode(
         "no_source_language",
         errors.InvalidValueError,

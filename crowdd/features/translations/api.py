@@ -125,7 +125,8 @@ class TranslationsApi:
     async def put(self, incoming: Incoming, object_id: int, language: str, body: TranslationBody) -> Response:
         """Stores all that is sent, or nothing."""
         if body.language not in ("", language):
-            raise InvalidValueError(f"`language` is {body.language}, but the address says {language}.")
+            words = f"`language` is {body.language}, but the address says {language}."
+            raise InvalidValueError(words, code="another_language")
         changes = [Change(each.key, each.text, each.digest or None) for each in body.strings]
         outcome = await self._translations.change(incoming.who, checked_id(object_id), language, changes, body.version)
         for name, error in outcome.errors.items():

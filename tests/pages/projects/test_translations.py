@@ -142,7 +142,7 @@ async def test_what_cannot_be_a_translation_is_refused_as_a_whole(served: Served
     assert "at most 2000 characters" in refused.text.replace(",", "")
     assert (await site.string("project/description"))["text"] == "", "nothing of it was stored"
     other = await site.tom.put(f"{site.at}/de", json={"language": "fr", "strings": []})
-    assert other.status == 415
+    assert (other.status, other.json()["error_code"]) == (415, "another_language")
     assert (await site.tom.put(f"{site.at}/de", json={"strings": [{"key": "a"}]})).status == 415
     await site.tell(questions=QUESTIONS, language=None)
     assert (await site.tom.get(site.at)).json() == []

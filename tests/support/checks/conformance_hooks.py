@@ -27,6 +27,7 @@ REFUSED_FOR_THE_STATE_OF_THINGS = {
     "precondition_failed": "If-Match: 412 when the object is another one (RFC 9110, 13.1.1)",
     "bad_request": "Errors: a category that does not exist is 400 BadRequest",
     "circle": "Chains: a project would come before itself",
+    "another_language": "Translations: the language in the body is not that of the address",
     "no_source_language": "Translations: of a project that names its language",
     "not_installed": "Analyses: some methods need libraries that an installation may lack",
     "no_right_answer": "Gold tasks: answers that do not agree do not say which one is right",
