@@ -77,9 +77,9 @@ def learning(url: str, seed: int, share: float, rounds: int, each: int) -> list[
                 for person in volunteers:
                     task = person.api("GET", f"project/{project.id}/newtask")
                     digit = shown[numbers[task["id"]]]
-                    said = digit if chance.random() < RIGHT else chance.randrange(10)
+                    read = digit if chance.random() < RIGHT else chance.randrange(10)
                     person.api(
-                        "POST", "taskrun", {"project_id": project.id, "task_id": task["id"], "info": {"digit": said}}
+                        "POST", "taskrun", {"project_id": project.id, "task_id": task["id"], "info": {"digit": read}}
                     )
             known = learn.step(client, name, seen, share).known
             figures.append(sum(known.get(task) == shown[number] for task, number in numbers.items()) / len(numbers))

@@ -87,21 +87,21 @@ def source_texts(project: Mapping[str, object], language: str) -> list[SourceTex
     """The texts of a project (a row with ``info``) that can be translated, in their order."""
     info = project["info"]
     assert isinstance(info, dict)
-    source, found = language_of(info), list[SourceText]()
+    source, texts = language_of(info), list[SourceText]()
 
     def visit(key: str, text: Json, maximum: int) -> Json:
-        given = str(text.get(language, "")) if isinstance(text, dict) else ""
-        found.append(SourceText(key, _original(text, source), maximum, given))
+        theirs = str(text.get(language, "")) if isinstance(text, dict) else ""
+        texts.append(SourceText(key, _original(text, source), maximum, theirs))
         return text
 
     for name, maximum in ATTRIBUTES.items():
         text = project[name]
         if isinstance(text, str) and text.strip():
-            found.append(SourceText(f"project/{name}", text, maximum, ""))
+            texts.append(SourceText(f"project/{name}", text, maximum, ""))
     for name in _DOCUMENTS:
         if info.get(name) is not None:
             _Walk(name, visit).part(info[name], name)
-    return found
+    return texts
 
 
 def translated(project: Values, translations: Translations | None, language: str) -> Values:

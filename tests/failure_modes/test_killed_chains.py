@@ -15,6 +15,7 @@ from support.until import until
 
 from crowdd.features.chains.feature import ChainsFeature
 from crowdd.kernel.requester import Requester
+from crowdd.kinds.chains import read_rule
 from crowdd.sched.statistics import Checking
 
 PAGES, KILLS, MAX_LINES = 50, 6, 4  # MAX_LINES: lines of a page
@@ -93,8 +94,8 @@ async def test_each_line_and_each_transcription_becomes_one_task_however_often_t
     crowd = Crowd(ledger, random.Random(7))
     chains, following = house[ChainsFeature].chains, house[ChainsFeature].following
     pages, lines, checks = crowd.steps
-    await chains.put(crowd.owner, pages, lines, LINES)
-    await chains.put(crowd.owner, lines, checks, CHECKS)
+    await chains.put(crowd.owner, pages, lines, read_rule(LINES))
+    await chains.put(crowd.owner, lines, checks, read_rule(CHECKS))
     for _kill in range(KILLS):
         process = following_process(dsn)
         assert process.stdout is not None

@@ -141,12 +141,12 @@ def test_200_random_choices_say_what_a_count_says(said):
     for _ in range(TASKS):
         values = chance.choices(CHOICES, weights=[4, 2, 1, 2], k=chance.randint(1, 9))
         row, n = said(LABEL, values), len(values)
-        (first, most), *others = Counter(values).most_common()
-        won = not others or others[0][1] < most
+        (first, highest), *others = Counter(values).most_common()
+        won = not others or others[0][1] < highest
         assert (row["n_compared"], row["consensus_hash"] is not None) == (n, won)
         assert row["consensus"] == (first if won else None), values
         assert row["agreement"] == pytest.approx(_mean(a == b for a, b in combinations(values, 2)), abs=1e-6)
-        assert row["confidence"] == (pytest.approx(most / n) if won else None)
+        assert row["confidence"] == (pytest.approx(highest / n) if won else None)
 
 
 def test_200_random_sets_say_what_a_count_says(said):

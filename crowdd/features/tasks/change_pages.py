@@ -5,7 +5,6 @@ Each page can first show what would happen (``preview``).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -305,7 +304,7 @@ def _is_share(text: str) -> bool:
 def _field_of(error: InvalidValueError, form: ChangeForm, by_filter: bool) -> str:
     """The field that an error names, or the one of the filters."""
     other = "task_ids" if by_filter else _names(form)[0]
-    return next((name for name in _names(form) if re.search(f"[`.]{name}", error.args[0])), other)
+    return next((name for name in _names(form) if f"`{name}" in error.args[0] or f".{name}" in error.args[0]), other)
 
 
 def _done(short_name: str, effect: Effect) -> Redirect:

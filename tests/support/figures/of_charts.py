@@ -157,7 +157,7 @@ async def _results(site: Site) -> Compared:
     yield "places of the map", sorted(places), sorted(f"{y:.4g}°, {x:.4g}°" for x, y, _, _ in expected)
     circles = page.drawn("Results by place and most frequent answer", "circle")
     maximum = max(n for *_, n in expected)
-    radii = [4.0 if maximum == 1 else 3 + 13 * math.sqrt((n or 0) / maximum) for n in shown]
+    radii = [6.0 if maximum == 1 else 5 + 11 * math.sqrt((n or 0) / maximum) for n in shown]
     yield "circles of the map", [float(one.get("r")) for one in circles], [round(radius, 1) for radius in radii]
     times = Counter((row["info"]["date"][:7], group(row)) for row in placed)
     yield (
