@@ -57,7 +57,7 @@ _LEFT_OUT = (
 
 
 # What is drawn, counts requests of the owner, or depends on when a background task runs (the export of personal data comes last).
-_BY_CHANCE = re.compile(r"newtask|^/metrics|/authenticator$|^/account/ada/export|^/api/queue|^/leaderboard/time")
+_BY_CHANCE = re.compile(r"newtask|^/metrics|/authenticator$|^/account/ada/export|^/api/queue")
 
 
 def masked(text: str) -> str:
